@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Studies of several runs: benchmarks, comparisons, validation, forwarding caches; the demo.
+"""Studies of several runs: benchmarks, comparisons, validation, forwarding caches, demo.
 
 Users: api, campaign, cli, report.
 """

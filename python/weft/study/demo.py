@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Demonstration: simulated Allreduce latencies compared with measurements on a real Tofino.
 
-The testbed is that of Belbeisi et al. (CF '26): four hosts on one switch. The tables are written as
-CSV, and the two figures are drawn from their rows.
+The testbed is Belbeisi et al.'s (CF '26): four hosts on one switch. The tables are written as CSV,
+and the two figures are drawn from their rows.
 """
 
 import csv
@@ -31,7 +31,7 @@ from weft.study.comparison.compare import BEST
 HOSTS = (4, 8, 12, 16)
 BY_HOSTS_BYTES = 1024
 TUNED = "openmpi-4.1"
-"""Library of the testbed's hosts."""
+"""MPI library of the testbed's hosts."""
 _TABLES = ("allreduce_4x1.csv", "allreduce_1KiB_by_hosts.csv", "errors_4x1.csv")
 _FIGURES = ("allreduce_4x1", "allreduce_1KiB_by_hosts")
 _FORMATS = (".png", ".pdf")
@@ -42,7 +42,7 @@ _SIZES = [4 << k for k in range(19)]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A simulated Allreduce implementation and its measured counterpart on the testbed."""
+    """Simulated Allreduce implementation and its measured counterpart on the testbed."""
 
     mode: str
     title: str
@@ -58,7 +58,7 @@ COMPARISONS = (
 PAPER_GAIN = 2.2
 """Speed-up of mpitofino over tuned Open MPI, stated by Belbeisi et al. for their figure 4.
 
-They do not state at which sizes.
+They do not state the sizes.
 """
 
 
@@ -72,7 +72,7 @@ class Gain:
     most_at: int
     """Bytes with the largest speed-up."""
     pays_from: int
-    """Smallest size, in bytes, from which offloading is always faster."""
+    """Size in bytes from which offloading is always faster."""
     mean_within: tuple[float, float] | None = None
     """Interval of `mean`; None for measured gains."""
     most_within: tuple[float, float] | None = None
@@ -82,8 +82,8 @@ class Gain:
 def gain(hosts: Column, offloaded: Column, widths: Column | None = None) -> Gain:
     """Return the gain from offloading over the sizes of both columns.
 
-    `widths` has ln of the factor by which a simulated gain may be off, by size. Errors of one model
-    do not cancel on average.
+    `widths` maps sizes to the factor, in ln, by which a simulated gain may be off. Errors of one
+    model do not cancel on average.
     """
     gains = {size: hosts[size] / offloaded[size] for size in hosts}
     most_at = max(gains, key=lambda size: gains[size])
@@ -103,7 +103,7 @@ def gain(hosts: Column, offloaded: Column, widths: Column | None = None) -> Gain
 
 
 def _widths(ours: Sequence[Time], hosts: Sequence[Time]) -> Column:
-    """Return ln of the factor by which the gain of a call on four hosts may be off, by size."""
+    """Return by size the factor, in ln, by which the gain of a call on four hosts may be off."""
     machine = machine_of(_core.load_fabric("tofino-4"))
     return {
         one.bytes: math.log(one.certainty.high / one.speed_up)
@@ -140,7 +140,7 @@ class Results:
         }
 
     def _widths(self, mode: str) -> Column:
-        """Return ln of the factor by which gains over a mode of the hosts may be off, by size."""
+        """Return by size the factor, in ln, by which gains over a host mode may be off."""
         ours, hosts = ([row for row in self.by_size if row.mode == one] for one in ("stream", mode))
         return _widths(ours, hosts)
 
@@ -150,7 +150,7 @@ class Results:
 
 
 def simulations() -> int:
-    """Return the number of progress callbacks."""
+    """Return the number of calls of the progress callback."""
     return (len(COMPARISONS) + 1) * (len(_SIZES) + len(HOSTS))
 
 

@@ -25,21 +25,21 @@ PSN_BITS = range(10, 33)
 
 @dataclass(frozen=True)
 class Case:
-    """Parameters; each combination is a row."""
+    """Parameters; each combination of values is a row."""
 
     engine: str
     transports: Sequence[str] = TRANSPORTS
     threads: Sequence[int] = ()
-    """Powers of two up to all threads if empty."""
+    """Numbers of threads; if empty, powers of two up to all threads."""
     chunks_bytes: Sequence[int] = (4096,)
     buffers_bytes: Sequence[int] = ()
-    """Steady-state throughput if empty."""
+    """Buffer sizes; if empty, steady-state throughput."""
     link_bytes_per_s: float = math.inf
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """One line of the throughput table."""
+    """Row of the throughput table."""
 
     engine: str
     transport: str
@@ -48,14 +48,14 @@ class Throughput:
     threads: int
     link_bytes_per_s: float
     chunks_per_s: float
-    """Processing rate of the threads, regardless of the link."""
+    """Processing rate of the threads, regardless of the link rate."""
     bytes_per_s: float
-    """Throughput, limited by the link."""
+    """Throughput, limited by the link rate."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """One line of the memory table: a receive buffer whose chunks `psn_bits` can number."""
+    """Row of the memory table: a receive buffer whose chunks `psn_bits` can number."""
 
     engine: str
     psn_bits: int
@@ -112,7 +112,7 @@ def _throughput(
 
 
 def memory(engine: str, chunk_bytes: int) -> list[Memory]:
-    """Compute addressable buffer and required memory for each number of bits."""
+    """Compute the addressable buffer and its memory requirement for each number of bits."""
     loaded = _core.load_progress_engine(engine)
     return [_memory(engine, loaded, bits, chunk_bytes) for bits in PSN_BITS]
 

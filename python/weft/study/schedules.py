@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 DEFAULT_SELECTION = "openmpi-5.0"
 ROOTED = frozenset({"bcast", "gather", "gatherv", "reduce", "scatter", "scatterv"})
 WHOLE = frozenset({"allreduce", "bcast", "exscan", "reduce", "scan"})
-"""Collectives with one vector per rank; all others have a block for or from each rank."""
+"""Collectives with one vector per rank; all others use a block to or from each rank."""
 MOST_DRAWN = 64
 """Maximum number of ranks in a picture."""
 
 
 class Algorithm(NamedTuple):
-    """One algorithm for one collective."""
+    """Algorithm for a collective."""
 
     collective: str
     name: str
     number: int
-    """Open MPI's number, 0 if it has none."""
+    """Open MPI's number of the algorithm; 0 without one."""
     source: str
-    """Library that the algorithm comes from."""
+    """Library from which the algorithm comes."""
     any_operation: bool
     """True if non-commutative operations are supported."""
     two_ranks: bool
-    """True if limited to communicators of two ranks."""
+    """True if the algorithm is limited to communicators of two ranks."""
     one_host: bool
-    """True if limited to ranks on one host."""
+    """True if the algorithm is limited to ranks on one host."""
 
 
 class Message(NamedTuple):
-    """One message; each takes one round."""
+    """Message, which takes one round."""
 
     round: int
     sender: int
@@ -52,24 +52,24 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A collective call, and the selection or algorithm that executes it."""
+    """Collective call, and the selection or algorithm that executes it."""
 
     collective: str
     ranks: int
     bytes: int = 0
-    """Size of the vector of a Bcast or a reduction; otherwise of one rank's block."""
+    """Size of the vector of a Bcast or a reduction; otherwise, size of a rank's block."""
     root: int = 0
     element_bytes: int = 1
     """Granularity at which libraries split vectors."""
     selection: str = DEFAULT_SELECTION
     algorithm: str = ""
-    """Overrides the selection."""
+    """Name that overrides the selection."""
     segment_bytes: int = 0
     fan_out: int = 0
     commutative: bool = True
     """True if the operation commutes."""
     blocking: bool = True
-    """`MPI_Allreduce` instead of `MPI_Iallreduce`."""
+    """True for `MPI_Allreduce`, False for `MPI_Iallreduce`."""
     ranks_per_host: int = 0
     """Block placement of consecutive ranks; 0 gives each rank its own host."""
 
@@ -84,11 +84,11 @@ class Schedule:
     rounds: int
     messages: Sequence[Message]
     combined_bytes: Sequence[float]
-    """Bytes that each rank reduces."""
+    """Bytes reduced by each rank."""
 
     @property
     def sent_bytes(self) -> int:
-        """Bytes of all messages."""
+        """Total bytes of all messages."""
         return sum(message.bytes for message in self.messages)
 
     @property
@@ -101,7 +101,7 @@ class Schedule:
 
 
 def collective_of(name: str) -> tuple[str, bool]:
-    """Return the name of a collective such as `MPI_Iallreduce`, and whether it is blocking."""
+    """Return the collective for a name such as `MPI_Iallreduce`, and True if it is blocking."""
     known = sorted({row["collective"] for row in _core.host_algorithms()})
     plain = name.lower().removeprefix("mpi_")
     if plain in known:
@@ -156,8 +156,8 @@ def schedule(case: Case) -> Schedule:
 def _check(case: Case) -> None:
     known = algorithms(case.collective)
     shipped = [row["name"] for row in _core.selections()]
-    # The selection may be an Open MPI rules file of any name, preceded by the selection for the
-    # rest.
+    # The selection may be the path of an Open MPI rules file, preceded by a selection for all other
+    # calls.
     is_file = "/" in case.selection or "+" in case.selection or Path(case.selection).exists()
     if case.selection not in shipped and not is_file and not Path(case.selection).suffix:
         raise WeftError(
@@ -225,7 +225,7 @@ def title(schedule: Schedule) -> str:
 
 
 def check_picture(ranks: int, target: Path, option: str = "target") -> None:
-    """Check that this many ranks can be drawn, and that the file's format is supported."""
+    """Check that this number of ranks can be drawn, and that the file's format is supported."""
     plots.check_format(option, target)
     if ranks > MOST_DRAWN:
         raise WeftError(

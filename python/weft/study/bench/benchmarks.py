@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Micro-benchmarks of `weft bench`: OSU's names and figures, and the calls that they measure.
+"""Micro-benchmarks of `weft bench`: OSU's names and figures, and the measured calls.
 
 Names, titles and columns follow the OSU micro-benchmarks 7.4 (c/mpi and c/util of its sources),
 which examples/benchmark_collectives.c and benchmark_messages.c reimplement. `scan` and `exscan` do
@@ -25,7 +25,7 @@ Family = Literal[
     "one-sided rate",
 ]
 Sized = Meaning | Literal["message", "element"]
-"""Meaning of a row's bytes: common to all suites for collectives, else a message or an element."""
+"""Meaning of a row's bytes: for collectives as in all suites, else a message or an element."""
 TYPES: Mapping[str, int] = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
 """MPI types without `MPI_`, with their size in bytes."""
 OPERATIONS = ("sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor")
@@ -77,7 +77,7 @@ COLUMNS: Mapping[Family, tuple[Column, ...]] = {
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One benchmark: its name, figures and kind of call."""
+    """Benchmark: name, figures and kind of call."""
 
     name: str
     """OSU's name without `osu_`."""
@@ -90,9 +90,9 @@ class Benchmark:
     sums: bool = False
     """True if the call takes an operation."""
     offloaded: bool = False
-    """True if some switch executes the collective."""
+    """True if some switch model executes the collective."""
     pairs: bool = False
-    """True if any even number of ranks takes part; otherwise messages are between two."""
+    """True if any even number of ranks takes part; False for messages between two ranks."""
 
     @property
     def collective(self) -> bool:
@@ -101,7 +101,7 @@ class Benchmark:
 
     @property
     def program(self) -> str:
-        """Source in examples/ that measures it."""
+        """Source of the measuring program in examples/."""
         return f"benchmark_{'collectives' if self.collective else 'messages'}.c"
 
     @property
@@ -116,7 +116,7 @@ class Benchmark:
 
     @property
     def figure(self) -> Column:
-        """Main column, for tables with room for only one."""
+        """Main column, for tables with space for a single column."""
         return self.columns[0]
 
     @property
@@ -131,7 +131,7 @@ class Benchmark:
 
     @property
     def default_type(self) -> str:
-        """Default type: OSU's, but `int` for reductions, which switches can add."""
+        """Default type: OSU's, or for reductions `int`, which switches can add."""
         return "int" if self.sums and self.collective else "char"
 
     @property
@@ -140,7 +140,7 @@ class Benchmark:
         return self.sized == "split" and self.name.endswith("_block")
 
     def sizes(self, type_: str, ranks: int = 1) -> str:
-        """Return the default sizes, for benchmarks that have sizes."""
+        """Return the default sizes, for benchmarks with sizes."""
         if self.sized == "element":
             return str(TYPES[type_])
         most = 1 if self.collective else 4
@@ -150,7 +150,7 @@ class Benchmark:
         return f"{least}:{max(least, most << 20)}"
 
 
-# By name of the collective: MPI's title, OSU's title, whether it takes an operation, and whether
+# By name of the collective: MPI's title, OSU's title, True if it takes an operation, and True if
 # switches execute it.
 _COLLECTIVES: Mapping[str, tuple[str, str, bool, bool]] = {
     "allgather": ("MPI_Allgather", "Allgather", False, True),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Checks of modes and sizes that the benchmarks share."""
+"""Checks of modes and sizes shared by the benchmarks."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from weft.runs.simgrid import SimGrid
 _INT_BYTES = 4
 
 Progress = Callable[[str, int], object]
-"""Called with mode and bytes when a size is done."""
+"""Called with mode and bytes when a size is finished."""
 
 
 def check_mode(parameter: str, mode: str, own: Sequence[str], simgrid: SimGrid) -> None:
-    """Check that a mode is one of a study's own, or a valid choice of host algorithms."""
+    """Check that a mode is one of a study's own modes, or a valid choice of host algorithms."""
     if mode in own:
         return
     try:

@@ -45,7 +45,7 @@ COLUMNS = (
     "port_bytes",
 )
 _INT_BYTES = 4
-# Saves memory with thousands of ranks: they share the pages of their buffers.
+# Saves memory at thousands of ranks: ranks share the pages of their buffers.
 _SHARED = ("smpi/auto-shared-malloc-thresh:1", "smpi/shared-malloc:local")
 _Received = Callable[[int, int], int]
 
@@ -62,9 +62,11 @@ class Collective:
     called: tuple[str, ...]
     """Names of the collectives in the record."""
     received: _Received
-    """Bytes that a rank receives from others, by bytes per rank and number of ranks."""
+    """Bytes that a rank receives from other ranks, by bytes per rank and number of ranks."""
     buffers: Callable[[int], int]
-    """Buffers of a rank by number of ranks, in units of the bytes per rank (collective_times.c)."""
+    """Number of buffers of a rank by number of ranks, in units of the bytes per rank
+    (collective_times.c).
+    """
 
 
 COLLECTIVES = {
@@ -114,13 +116,13 @@ class CollectivesBench:
     ppn: int | None = None
     iterations: int = 1
     unchecked: bool = False
-    """All ranks share the memory of their buffers; contents are not checked."""
+    """True if all ranks share the memory of their buffers, whose contents are then not checked."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabric file, each TABLE.KEY=VALUE."""
+    """Changes to the fabric file, each as TABLE.KEY=VALUE."""
     percentiles: tuple[float, ...] = ()
     """Percentiles of single calls."""
     strict: bool = False
-    """True to refuse values outside what was measured."""
+    """True to refuse values outside the measured ranges."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +140,16 @@ class CollectiveTime(MechanismRow):
     receive_Bps: float  # noqa: N815 (the file's name for it)
     """Bytes received by a rank divided by the latency."""
     port_bytes: float
-    """Sum over all switch ports in both directions, including traffic between iterations."""
+    """Sum over all switch ports in both directions, including traffic between timed iterations."""
     times_us: Sequence[float] = field(default=(), compare=False)
-    """Mean of each rank."""
+    """Mean time of each rank."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """Outcome of this mode: what was actually simulated."""
+    """Executor that was actually simulated for this mode."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
-    """Percentiles over all calls of the ranks in `latency_us`, if requested."""
+    """Percentiles over all calls of the ranks averaged in `latency_us`, if requested."""
     calls_us: Sequence[Sequence[float]] = field(default=(), compare=False)
-    """Times of all calls of each of those ranks, if percentiles are requested."""
+    """Times of all calls of each of these ranks, if percentiles are requested."""
 
 
 def check(study: CollectivesBench) -> None:
@@ -193,7 +195,7 @@ def measure(
     study: CollectivesBench, program: Path, mode: str, size: int
 ) -> tuple[CollectiveTime, Record]:
     """Run one mode and size with the compiled program."""
-    times: dict[int, list[float]] = {}  # mean, maximum, and single calls if requested
+    times: dict[int, list[float]] = {}  # mean, maximum and, if requested, single calls
 
     def take(line: str) -> None:
         rank, *numbers = line.split()

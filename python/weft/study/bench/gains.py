@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Speed-up of offloading in a benchmark, over a library's algorithms and over the fastest ones."""
+"""Speed-up of offloading in a benchmark over the library's and the fastest algorithms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

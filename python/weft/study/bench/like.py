@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulations of the benchmarks in an output of OSU, IMB, nccl-tests or a perftest.
+"""Simulations of the benchmarks in the output of OSU, IMB, nccl-tests or a perftest.
 
-Ranks, ranks per host, types, windows and sizes are read from the file; the user supplies what it
-lacks. Calls have a barrier in between or follow each other, as in the file's benchmark
+Ranks, ranks per host, types, windows and sizes are read from the file; the user supplies missing
+values. Calls are separated by barriers or back to back, as in the file's benchmark
 (`weft.benchmarks.methods`).
 """
 
@@ -36,24 +36,24 @@ _SUMS = "float"  # osu_allreduce.c up to 6; IMB user guide, "MPI_Datatype for re
 
 @dataclass(frozen=True)
 class LikeOptions:
-    """Fabric and modes to run, and values that the file may lack."""
+    """Fabric and modes to run, and values that may be missing in the file."""
 
     fabric: str
     ranks: int | None = None
     ppn: int | None = None
     modes: Sequence[str] | None = None
-    """Modes of collectives; None: NCCL for output of nccl-tests on a fabric of GPUs, else the
-    default library."""
+    """Modes of collectives; None: NCCL for nccl-tests output on a GPU fabric, else the default
+    library."""
     iterations: int = benches.ITERATIONS
     changes: tuple[str, ...] = ()
     config: tuple[str, ...] = ()
     strict: bool = False
-    """True to refuse values outside what was measured."""
+    """True to refuse values outside the measured ranges."""
 
 
 @dataclass(frozen=True)
 class ComparedBenchmark:
-    """A measured benchmark and its simulation in one mode."""
+    """Measured benchmark and its simulation in one mode."""
 
     measured: Measured
     study: Study
@@ -61,7 +61,7 @@ class ComparedBenchmark:
 
     @property
     def pairs(self) -> list[tuple[Time, float]]:
-        """Simulated rows, each with the measured value."""
+        """Simulated rows, each paired with its measured value."""
         real = self.real
         return [(row, real[row.bytes]) for row in self.rows]
 
@@ -79,13 +79,13 @@ class ComparedBenchmark:
 
 @dataclass(frozen=True)
 class Plan:
-    """Benchmarks of a file to run, and those left out."""
+    """Benchmarks of a file to run, and omitted benchmarks."""
 
     runs: Sequence[tuple[Measured, Study]]
     left_out: Sequence[str]
-    """One sentence per benchmark or row that is not run."""
+    """One sentence per omitted benchmark or row."""
     notes: Sequence[str] = ()
-    """Differences between measured calls and the MPI calls that stand for them, in sentences."""
+    """Differences between measured calls and their MPI equivalents, in sentences."""
 
 
 def plan(path: Path, asked: LikeOptions) -> Plan:
@@ -218,7 +218,7 @@ def _type(measured: Measured, benchmark: Benchmark) -> str:
 def _sizes(
     measured: Measured, benchmark: Benchmark, type_: str, ranks: int
 ) -> tuple[list[int], list[str]]:
-    """Return the sizes to run, and messages about the others."""
+    """Return the sizes to run, and notices about omitted sizes."""
     if benchmark.sized == "nothing":
         return [0], []
     element = TYPES[type_]

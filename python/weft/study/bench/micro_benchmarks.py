@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""OSU's micro-benchmarks on a simulated fabric, for several modes and numbers of ranks per host.
+"""OSU's micro-benchmarks on a simulated fabric, for several modes and ranks per host.
 
-The sizes of a mode are measured in one run, as in OSU. The simulator is deterministic, so a few
+All sizes of a mode are measured in one run, as in OSU. The simulator is deterministic, so a few
 iterations are as good as OSU's thousands: by default 10 after a warm-up of 2. Rates use a window of
-64 messages, as OSU's do. If the sizes of a mode took different ways, each size is run once more on
-its own to determine its way.
+64 messages, as OSU's do. If different executors handled the sizes of a mode, each size is rerun
+separately to determine its executor.
 """
 
 import csv
@@ -38,18 +38,18 @@ WARM_UP = 2
 WINDOW, MOST_WINDOW = 64, 65536
 MESSAGES = "messages"
 """Mode of benchmarks without a collective."""
-_EACH = "each"  # the programs' keyword for times of single calls
+_EACH = "each"  # keyword of the programs for times of single calls
 _MOST_INT = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Study:
-    """A benchmark with all of its parameters."""
+    """Benchmark with all of its parameters."""
 
     benchmark: Benchmark
     fabric: str
     ranks: Sequence[int]
-    """One entry per number of ranks per host."""
+    """Numbers of ranks, one per number of ranks per host."""
     ppn: Sequence[int | None]
     sizes: Sequence[int]
     modes: Sequence[str] = ()
@@ -61,15 +61,15 @@ class Study:
     percentiles: tuple[float, ...] = ()
     """Percentiles of the times of single calls."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabric file, each TABLE.KEY=VALUE."""
+    """Changes to the fabric file, each as TABLE.KEY=VALUE."""
     config: tuple[str, ...] = ()
-    """SimGrid settings, each KEY:VALUE."""
+    """SimGrid settings, each as KEY:VALUE."""
     back_to_back: bool = False
     """True to omit OSU's barriers between blocking collectives."""
     strict: bool = False
-    """True to refuse values outside what was measured."""
+    """True to refuse values outside the measured ranges."""
     in_place: bool = False
-    """True for MPI_IN_PLACE, which the NCCL benchmarks use."""
+    """True for MPI_IN_PLACE, as used by the NCCL benchmarks."""
 
     @property
     def runs(self) -> list[tuple[str, int, int | None]]:
@@ -81,7 +81,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Time(MechanismRow):
-    """One size in one mode."""
+    """Results for one size in one mode."""
 
     collective: str
     """Name of the benchmark."""
@@ -93,13 +93,13 @@ class Time(MechanismRow):
     """Figures by column key."""
     fabric: str = ""
     way: Way = field(default=Way("", ""), compare=False)
-    """Way taken by the calls of this mode."""
+    """Executor of the calls of this mode."""
     percentiles_us: Mapping[float, float] = field(default_factory=dict, compare=False)
     """Percentiles over all calls of all ranks, if requested."""
 
     @property
     def figure(self) -> float:
-        """Main figure of the benchmark."""
+        """Value of the benchmark's main figure."""
         return next(iter(self.figures.values()))
 
 
@@ -240,7 +240,7 @@ def _run(
     study: Study, program: Path, mode: str, ranks: int, ppn: int | None, progress: Progress
 ) -> list[Time]:
     rows: list[Time] = []
-    times_us: list[float] = []  # times of the calls of the next row
+    times_us: list[float] = []  # call times of the next row
     keys = [column.key for column in study.benchmark.columns]
 
     def take(line: str) -> None:
@@ -268,7 +268,7 @@ def _run(
 
 
 def _way_of(study: Study, program: Path, row: Time, ppn: int | None) -> Way:
-    """Return the way in which calls of one size are executed, from a separate run of that size."""
+    """Return the executor of calls of one size, from a separate run of this size."""
     alone = replace(study, sizes=(row.bytes,), percentiles=(), iterations=1, warm_up=0)
     request = _request(alone, program, row.mode, row.ranks, ppn)
     return _way(study, _ran(request, row.mode, _ignore), row.mode)
@@ -315,9 +315,9 @@ def _request(study: Study, program: Path, mode: str, ranks: int, ppn: int | None
 
 
 def _clock(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return the settings of the clock: timed collectives take as long as untimed ones.
+    """Return the clock settings, with which timed collectives take as long as untimed ones.
 
-    Reading it in other benchmarks costs what it costs in OSU's own programs under weft.
+    In all other benchmarks, reading the clock costs as much as in OSU's own programs under weft.
     """
     return FREE_CLOCK if benchmark.collective else ()
 
@@ -332,7 +332,7 @@ def _options(mode: str) -> dict[str, Any]:
 
 
 def label(rows: Sequence[Time], mode: str, ppn: int) -> str:
-    """Return a mode's label in tables, with the ranks per host if there are several."""
+    """Return a mode's label in tables, with the ranks per host if they vary."""
     several = len({row.ppn for row in rows}) > 1
     name = labels([row for row in rows if row.ppn == ppn], mode)
     if not several:
@@ -341,7 +341,7 @@ def label(rows: Sequence[Time], mode: str, ppn: int) -> str:
 
 
 def series(rows: Sequence[Time]) -> dict[str, dict[int, float]]:
-    """Return the main figure by size, by label of the mode."""
+    """Return the main figure by size, for each mode label."""
     found: dict[str, dict[int, float]] = {}
     for row in rows:
         found.setdefault(label(rows, row.mode, row.ppn), {})[row.bytes] = row.figure
@@ -349,7 +349,7 @@ def series(rows: Sequence[Time]) -> dict[str, dict[int, float]]:
 
 
 def columns(rows: Sequence[Time]) -> list[str]:
-    """Return the names of a row's cells in files."""
+    """Return the column names of rows in files."""
     figures = list(rows[0].figures) if rows else []
     own = ["fabric", "collective", "mode", "path", "reason", "ranks", "ppn", "bytes", *figures]
     return own + quantiles.columns([row.percentiles_us for row in rows])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ways taken by a benchmark's calls, in contrast to the mode that was requested.
+"""Executors of a benchmark's calls, as opposed to the requested mode.
 
-Switches that cannot execute a call leave it to the hosts, and algorithms with too few elements use
-the steps of others. Tables and figures therefore name what was simulated: `binomial for stream`,
-`recursive_doubling for segmented_ring`.
+Switches pass calls that they cannot execute to the hosts, and algorithms with too few elements fall
+back to other algorithms. Tables and figures therefore name the simulated executor: `binomial for
+stream`, `recursive_doubling for segmented_ring`.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,14 +15,14 @@ from weft.base.errors import WeftError
 from weft.runs.record import Record
 from weft.runs.tables import explain
 
-_SMPI = {"smpi:only": "smpi"}  # SMPI has only one algorithm
+_SMPI = {"smpi:only": "smpi"}  # SMPI offers only one algorithm
 _WRITTEN_OUT = "messages"
-_JOINT = " + "  # separates the ways within one path
+_JOINT = " + "  # separates the executors within one path
 
 
 @dataclass(frozen=True)
 class Way:
-    """Outcome of a mode: what was actually simulated."""
+    """Executor that was actually simulated for a mode."""
 
     path: str
     """Executor: an offload mode, a host algorithm, or `messages`; several are joined by ` + `.
@@ -34,7 +34,7 @@ class Way:
     label: str = ""
     """Label of the mode in tables."""
     message: str = ""
-    """Message to the user; empty if everything went as requested."""
+    """Notice to the user; empty if the mode ran as requested."""
 
     @property
     def several(self) -> bool:
@@ -43,7 +43,7 @@ class Way:
 
 
 def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloading: bool) -> Way:
-    """Return the way that these collectives took in a run."""
+    """Return the executor of these collectives in a run."""
     rows = [row for row in record.collectives if row.collective in collectives]
     path = _JOINT.join(dict.fromkeys(_SMPI.get(row.way, row.way) for row in rows)) or _WRITTEN_OUT
     fallen = [row for row in rows if not row.offloaded] if offloading else []
@@ -65,7 +65,7 @@ def way_taken(record: Record, mode: str, collectives: Collection[str], *, offloa
 
 
 def _stands_in(mode: str, path: str) -> bool:
-    """Return True if the mode names an algorithm, but another one was executed."""
+    """Return True if the mode names an algorithm, but another algorithm was executed."""
     name = mode.rpartition("=")[2]
     known = any(row["name"] == name for row in _core.host_algorithms())
     return known and path not in (name, _WRITTEN_OUT)
@@ -80,7 +80,7 @@ def _label(mode: str, paths: Sequence[str], *, stood_in: bool) -> str:
 
 
 def _several(mode: str, paths: Sequence[str]) -> str:
-    """Return the label of a mode whose calls took several ways."""
+    """Return the label of a mode whose calls had several executors."""
     return f"{mode} ({', '.join(_parts(paths))})"
 
 
@@ -89,7 +89,7 @@ def _parts(paths: Sequence[str]) -> list[str]:
 
 
 class MechanismRow:
-    """Mixin of benchmark rows: the way that the calls took."""
+    """Mixin of benchmark rows: executor of the calls."""
 
     way: Way
 
@@ -105,7 +105,7 @@ class MechanismRow:
 
 
 class Benched(Protocol):
-    """A row of a benchmark."""
+    """Row of a benchmark."""
 
     @property
     def mode(self) -> str:
@@ -113,11 +113,11 @@ class Benched(Protocol):
 
     @property
     def way(self) -> Way:
-        """Outcome of the mode."""
+        """Executor that was actually simulated."""
 
 
 def labels(rows: Sequence[Benched], mode: str) -> str:
-    """Return the label of a mode in figures and column headings, once all its rows are known."""
+    """Return the label of a mode for figures and column headings, once all its rows are known."""
     ways = [row.way for row in rows if row.mode == mode]
     own = list(dict.fromkeys(way.label for way in ways))
     if len(own) < 2:
@@ -128,7 +128,7 @@ def labels(rows: Sequence[Benched], mode: str) -> str:
 
 
 def messages(rows: Sequence[Benched]) -> list[str]:
-    """Return the messages of all modes that fell back, without duplicates."""
+    """Return the notices of all modes that fell back, without duplicates."""
     return list(dict.fromkeys(row.way.message for row in rows if row.way.message))
 
 

@@ -18,7 +18,7 @@ _NAMES |= {"reduce_scatter": "reduce_scatter_block", "reducescatter": "reduce_sc
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of NCCL for a size."""
+    """NCCL's choice for a size."""
 
     bytes: int
     """Bytes of the larger buffer, as nccl-tests counts them: all blocks of an Allgather."""
@@ -26,16 +26,16 @@ class Choice:
     protocol: str
     channels: int
     threads: int
-    """Threads of a channel, without those that only synchronise."""
+    """Threads per channel, excluding threads that only synchronise."""
     chunk_bytes: float
-    """Data that a channel moves in one step, at most."""
+    """Maximum data that a channel moves in one step."""
     predicted_us: float
-    """Time by NCCL's own model, by which it chooses; no simulation."""
+    """Time in NCCL's own cost model, by which NCCL chooses; not simulated."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A collective of one rank a GPU, and the machine."""
+    """Collective with one rank per GPU, and the machine."""
 
     collective: str
     fabric: str
@@ -46,7 +46,7 @@ class Call:
 
 
 def collective_of(name: str) -> str:
-    """Return weft's name of a collective of NCCL or nccl-tests."""
+    """Return weft's name for a collective of NCCL or nccl-tests."""
     plain = name.lower().removeprefix("mpi_").removeprefix("nccl").removesuffix("_perf")
     return _NAMES.get(plain, plain)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""nccl-tests on a simulated fabric of GPUs: NCCL's collectives, timed and printed as there.
+"""nccl-tests on a simulated GPU fabric: NCCL's collectives, timed and printed as in nccl-tests.
 
-Sizes are those of nccl-tests (src/*.cu): of the larger buffer, all blocks of an Allgather together,
-rounded down to whole blocks. Calls follow each other without barriers, and a time is the mean over
-calls and ranks. The bus bandwidth is doc/PERFORMANCE.md's: what each GPU's links carry.
+Sizes are counted as in nccl-tests (src/*.cu): the larger buffer, with all blocks of an Allgather
+together, rounded down to whole blocks. Calls are back to back, and times are means over calls and
+ranks. The bus bandwidth, as in doc/PERFORMANCE.md, is the load of each GPU's links.
 """
 
 import csv
@@ -23,7 +23,7 @@ from weft.study.bench.checks import Progress
 from weft.study.bench.nccl import DEFAULT_VERSION
 
 PREFIX = "nccl-"
-"""Begins the names of the benchmarks, and of NCCL's versions as host libraries."""
+"""Prefix of the benchmarks' names, and of NCCL's versions as host libraries."""
 BUS: Mapping[str, float] = {
     "all_reduce": 2,
     "all_gather": 1,
@@ -32,17 +32,17 @@ BUS: Mapping[str, float] = {
     "broadcast": 0,
     "reduce": 0,
 }
-"""By test: times (ranks - 1) / ranks that a byte crosses a GPU's links; 0: once."""
+"""By test: multiples of (ranks - 1) / ranks that a byte crosses a GPU's links; 0: once."""
 TYPE = "float"
 SIZES = "1MiB:1GiB"
 _NAMES = {"char": "int8", "short": "half", "int": "int32", "long": "int64"}
 OPERATIONS = ("sum", "prod", "max", "min")
-"""NCCL's operations that MPI has."""
+"""Operations that NCCL and MPI share."""
 
 
 @dataclass(frozen=True)
 class NcclBench:
-    """A test with its parameters."""
+    """Test with its parameters."""
 
     test: str
     fabric: str
@@ -59,17 +59,17 @@ class NcclBench:
 
     @property
     def sums(self) -> bool:
-        """True if the test has an operation."""
+        """True if the test uses an operation."""
         return BENCHMARKS[TESTS[self.test]].sums
 
     @property
     def rooted(self) -> bool:
-        """True if the test has a root, rank 0."""
+        """True if the test uses a root, rank 0."""
         return not BUS[self.test]
 
     @property
     def blocks(self) -> int:
-        """Blocks of the larger buffer."""
+        """Number of blocks in the larger buffer."""
         return self.ranks if BUS[self.test] == 1 else 1
 
 
@@ -88,7 +88,7 @@ class NcclTime:
     redop: str
     root: int
     time_us: float
-    """Out of place, as the next two."""
+    """Out of place; likewise the next two."""
     algbw_GBps: float  # noqa: N815 (a unit)
     busbw_GBps: float  # noqa: N815 (a unit)
     in_place_us: float
@@ -99,7 +99,7 @@ class NcclTime:
 
 
 def test_of(name: str) -> str:
-    """Return the test of a benchmark's name: `nccl-all_reduce`."""
+    """Return the test for a benchmark name such as `nccl-all_reduce`."""
     test = name.removeprefix(PREFIX)
     if test not in BUS:
         known = [PREFIX + one for one in BUS]
@@ -108,7 +108,7 @@ def test_of(name: str) -> str:
 
 
 def bus_factor(test: str, ranks: int) -> float:
-    """Return the bus bandwidth over the algorithm's."""
+    """Return the ratio of bus bandwidth to algorithm bandwidth."""
     return BUS[test] * (ranks - 1) / ranks if BUS[test] else 1.0
 
 
@@ -136,8 +136,8 @@ def _check(asked: NcclBench) -> list[int]:
             f"{named('sizes')}: found {min(asked.sizes)} bytes; {asked.test} of {asked.ranks} ranks"
             f" needs at least {unit}, an element for each block"
         )
-    # Ranks, GPUs and algorithms: the messages of the tuner, before anything runs.
-    # An Alltoall has the ranks of any collective, and no choice of its own.
+    # Check ranks, GPUs and algorithms before any run, with the tuner's errors. An Alltoall needs
+    # the same ranks as all collectives, but no choice of algorithm.
     chosen = TESTS["all_gather" if asked.test == "alltoall" else asked.test]
     _core.nccl_choices(fabric, asked.version, chosen, asked.ranks, sizes)
     return sizes
@@ -184,7 +184,7 @@ def _row(asked: NcclBench, out: micro.Time, inside: micro.Time) -> NcclTime:
 
 
 def lines(asked: NcclBench, rows: Sequence[NcclTime]) -> Iterator[str]:
-    """Return the output of nccl-tests 2.17, in which weft's readers find it, too."""
+    """Yield the output of nccl-tests 2.17, which weft's readers also accept."""
     fabric = load_fabric(asked.fabric, asked.changes)
     per_node = _core.gpus_per_node(fabric)
     yield f"# weft: NCCL {asked.version} on {rows[0].fabric}"

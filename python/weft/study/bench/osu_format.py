@@ -3,8 +3,8 @@
 
 Headers, columns and widths follow OSU's c/util/osu_util_mpi.c and the programs themselves: sizes
 are left-justified in 10 characters, figures right-justified in 20 with two decimals. Each mode and
-number of ranks per host is a separate output, preceded by two lines by weft: what was simulated,
-and the command for this placement on a cluster, which parsers read the ranks from.
+number of ranks per host is a separate output, preceded by two lines from weft: the simulated
+executor, and the command for this placement on a cluster, from which parsers read the ranks.
 """
 
 from collections.abc import Iterator, Sequence

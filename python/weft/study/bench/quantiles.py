@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Distribution of the times of single calls, for runs that vary.
+"""Distribution of the times of single calls, for runs with random variation.
 
 Percentiles cover all calls of all ranks that the benchmark averages, with linear interpolation.
 """
@@ -11,9 +11,9 @@ from weft.base.errors import WeftError
 from weft.runs.site import load_fabric
 
 USUAL: tuple[float, ...] = (5.0, 50.0, 95.0)
-"""Percentiles shown by default if the fabric has noise."""
+"""Default percentiles for fabrics with noise."""
 NOISY_ITERATIONS = 100
-"""Number of calls by default if the fabric has noise."""
+"""Default number of calls for fabrics with noise."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Sampling:
         percentiles: Sequence[float] | None,
         usual_iterations: int,
     ) -> "Sampling":
-        """Return the sampling of a benchmark, with defaults for what the user left open.
+        """Return the sampling of a benchmark, with defaults for values that the user omitted.
 
-        Without noise all calls are alike: few suffice, and percentiles are not shown by default.
+        Without noise, all calls take the same time: a few calls suffice, and percentiles are not
+        shown by default.
         """
         noisy = load_fabric(fabric, changes).noise_seed is not None
         return cls(
@@ -55,10 +56,10 @@ def parse_percentiles(text: str, option: str) -> tuple[float, ...]:
 
 
 def percentiles_of(times_us: Sequence[float], wanted: Sequence[float]) -> dict[float, float]:
-    """Return the requested percentiles of some times."""
+    """Return the requested percentiles of the times."""
     if not wanted:
         return {}
-    import numpy as np  # deferred: takes 0.1 s to load
+    import numpy as np  # deferred, as it takes 0.1 s to load
 
     return dict(zip(wanted, map(float, np.percentile(times_us, wanted)), strict=True))
 
@@ -74,5 +75,5 @@ def title(percentile: float) -> str:
 
 
 def columns(rows: Sequence[Mapping[float, float]]) -> list[str]:
-    """Return the names of the rows' percentiles, which are the same for all rows."""
+    """Return the column names of the rows' percentiles, which are the same in all rows."""
     return [column(one) for one in rows[0]] if rows else []

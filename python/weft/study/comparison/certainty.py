@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Certainty of a gain, from the simulator's errors where calls were measured.
+"""Certainty of a gain, based on the simulator's errors for measured calls.
 
-data/errors.csv has the error of each measured call. A side of a comparison (switches, or hosts) is
-expected to be off by what eight of ten calls like it were off by at most:
+data/errors.csv contains the error of each measured call. The expected error of a side of a
+comparison (switches or hosts) is the error that eight of ten similar calls did not exceed:
 
-- on the same device, if at least eight calls with the same executor were measured there: for
-  switches the mechanism on the presets of switch and NIC, for hosts the algorithm on the fabric or
-  its presets of hosts and messages. A program may resemble any of the tables, so the table with the
-  largest such error counts;
-- otherwise, and beyond what was measured on the device (rate, size, hosts, ranks per host, changed
-  values of its presets), on all machines to which no value was fitted, taken together.
+- on the same device, if at least eight calls with the same executor were measured on it: for
+  switches, the mechanism on the presets of switch and NIC; for hosts, the algorithm on the fabric
+  or on its presets of hosts and messages. A program may resemble any of the tables, so the table
+  with the largest such error is used;
+- otherwise, and outside the measured range of the device (rate, size, hosts, ranks per host,
+  changed values of its presets), on all machines to which no value was fitted, pooled together.
 
-Calls are alike in the size (up to 4 KiB, up to 256 KiB, larger), in whether the number of ranks is
-a power of two (else algorithms have additional steps), in whether a host has several ranks, and in
-whether they cross several switches. Where fewer than eight such calls were measured, or on fewer
-than three machines to which no value was fitted, the conditions are dropped in the reverse order.
+Calls are similar if they agree in four conditions: the size class (up to 4 KiB, up to 256 KiB,
+larger), a number of ranks that is a power of two (otherwise algorithms need additional steps),
+several ranks per host, and several switches on the path. If fewer than eight similar calls were
+measured, or fewer than three machines without fitted values, the conditions are dropped in reverse
+order.
 
-Of n errors, the one of rank 0.8 (n + 1), rounded up, holds for eight of ten calls that are not
-among them; of few errors, the largest.
+Among n errors, the error of rank 0.8 (n + 1), rounded up, bounds eight of ten other calls; for
+small n, the largest error is used.
 
-A run is as uncertain as the shares of its time: errors of calls on one side add up, since the same
-model makes them, and those of different sides are combined in quadrature. Calls that the same
-device carries out in both runs, and time outside collectives, are alike in both, and not counted.
+The errors of a run's calls are weighted by their share of its time: errors on one side add up,
+since one model causes them, and the sums of both sides are combined in quadrature. Calls executed
+by the same device in both runs, and time outside collectives, cancel and are not counted.
 
     certainty = of_runs(timed_run(machine, offloaded), timed_run(machine, hosts))
     certainty.low, certainty.high, certainty.says
@@ -49,7 +50,7 @@ from weft.benchmarks.measured import (
 )
 
 LEVEL = 0.8
-"""Share of measured cases that intervals contain."""
+"""Fraction of measured cases that intervals cover."""
 CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
 CALIBRATION, MEASUREMENTS = "calibration", "measurements"
 _LEAST = 8
@@ -61,7 +62,7 @@ Kind = tuple[str, int, str, str]
 
 
 class Certainty(Model, kw_only=True):
-    """Interval of a gain, and what it rests on."""
+    """Interval of a gain, and its basis."""
 
     low: Number
     high: Number
@@ -71,7 +72,7 @@ class Certainty(Model, kw_only=True):
     says: str
     """`faster`, `slower` or `cannot tell`."""
     beyond: list[str] = field(default_factory=list)
-    """Values outside what was measured."""
+    """Values outside the measured ranges."""
 
     @property
     def cannot_tell(self) -> bool:
@@ -80,11 +81,11 @@ class Certainty(Model, kw_only=True):
 
     @property
     def not_measured(self) -> str:
-        """Values outside what was measured, in parentheses; empty if there are none."""
+        """Values outside the measured ranges, in parentheses; empty if none."""
         return f" (not measured: {'; '.join(self.beyond)})" if self.beyond else ""
 
     def __str__(self) -> str:
-        """Return the interval, what it holds, what it says, and values that were not measured."""
+        """Return the interval, its level, its verdict, and values outside the measured ranges."""
         basis = "within the intervals of the fabric's values"
         if self.basis != CALIBRATION:
             basis = f"in {self.level:.0%} of measured cases like it"
@@ -93,7 +94,7 @@ class Certainty(Model, kw_only=True):
 
 
 def shown(low: float, high: float) -> str:
-    """Return an interval in words."""
+    """Return a phrase for an interval."""
     return f"{format_ratio(low)} to {format_ratio(high)}"
 
 
@@ -103,7 +104,7 @@ def shown(low: float, high: float) -> str:
 def expected_error(
     side: str, device: str, call: Call, rows: Sequence[ErrorRow] | None = None
 ) -> float:
-    """Return by how much, in ln, a call may be off in eight of ten cases."""
+    """Return the error, in ln, that eight of ten similar calls do not exceed."""
     kind = _kind_of(call)
     executor = _executor(side, call)
     if rows is None:
@@ -112,8 +113,8 @@ def expected_error(
 
 
 _CallKind = tuple[int, bool, bool, int]
-"""Size, ranks that are a power of two, several ranks on a host, and number of switches of calls
-that are alike."""
+"""Conditions of similar calls: size class, ranks are a power of two, several ranks per host, number
+of switches."""
 
 
 def _kind_of(call: Call) -> _CallKind:
@@ -122,7 +123,7 @@ def _kind_of(call: Call) -> _CallKind:
 
 
 def _executor(side: str, call: Call) -> tuple[str, str]:
-    """Return what identifies an executor: algorithms of the hosts are of one collective each."""
+    """Return the key of an executor; host algorithms are specific to a collective."""
     return ("", call.executor) if side == SWITCHES else (call.collective, call.executor)
 
 
@@ -146,14 +147,14 @@ def _error(
 
 
 def _bound(errors: Sequence[float]) -> float:
-    """Return the absolute error that holds for eight of ten other calls; infinite without any."""
+    """Return the absolute error that bounds eight of ten other calls; infinite without data."""
     sizes = sorted(map(abs, errors))
     rank = min(len(sizes), math.ceil(LEVEL * (len(sizes) + 1)))
     return sizes[rank - 1] if sizes else math.inf
 
 
 def _alike(kind: _CallKind, rows: Sequence[ErrorRow], machines: int = 1) -> Sequence[ErrorRow]:
-    """Return the rows of calls of a kind, with as many conditions as leave enough."""
+    """Return the rows of similar calls, with as many conditions as leave enough rows."""
     for conditions in range(len(kind), 0, -1):
         found = [row for row in rows if _kind_of(row.call)[:conditions] == kind[:conditions]]
         if len(found) >= _LEAST and len({row.device for row in found}) >= machines:
@@ -166,9 +167,9 @@ class Side:
     """Expected error of one side of a comparison."""
 
     width: float
-    """ln of the factor by which the time of its run may be off."""
+    """Factor, in ln, by which the time of this side may be off."""
     beyond: Sequence[str]
-    """Values outside what was measured."""
+    """Values outside the measured ranges."""
 
 
 def of_side(
@@ -177,7 +178,7 @@ def of_side(
     calls: Sequence[Call],
     rows: Sequence[ErrorRow] | None = None,
 ) -> Side:
-    """Return by how much the time of a run of these calls may be off, by these or all errors."""
+    """Return the expected error of a run's calls, based on these errors or on all errors."""
     device = machine.devices[side]
     beyond = beyond_measured(side, machine, calls)
     known = "" if beyond else device.name
@@ -189,7 +190,7 @@ def of_side(
 
 
 def of_gain(speed_up: float, sides: Sequence[Side]) -> Certainty:
-    """Return the interval of a gain."""
+    """Return the certainty of a gain."""
     wide = math.exp(combined(sides))
     return certainty(speed_up / wide, speed_up * wide, MEASUREMENTS, sides)
 
@@ -197,7 +198,7 @@ def of_gain(speed_up: float, sides: Sequence[Side]) -> Certainty:
 def of_call(
     speed_up: float, machine: Machine, call: Call, mechanism: str, algorithm: str
 ) -> Certainty:
-    """Return the interval of the gain of a call in the switches over an algorithm of the hosts."""
+    """Return the certainty of the gain of a switch call over a host algorithm."""
     executors = {SWITCHES: mechanism, HOSTS: algorithm}
     return of_gain(
         speed_up,
@@ -206,12 +207,12 @@ def of_call(
 
 
 def combined(sides: Sequence[Side]) -> float:
-    """Return ln of the factor by which a gain may be off."""
+    """Return the factor, in ln, by which a gain may be off."""
     return math.hypot(*(one.width for one in sides))
 
 
 def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Certainty:
-    """Return what an interval says."""
+    """Return the certainty with the verdict for an interval."""
     says = "faster" if low > 1 else "slower" if high < 1 else CANNOT_TELL
     beyond = list(dict.fromkeys(text for one in sides for text in one.beyond))
     return Certainty(low=low, high=high, basis=basis, says=says, beyond=beyond)
@@ -222,20 +223,20 @@ def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Cer
 
 @dataclass(frozen=True)
 class CallsOfKind:
-    """All calls of one kind in a run that one executor carried out."""
+    """All calls of one kind in a run that one executor handled."""
 
     executor: str
     calls: int
     bytes: float
     time_s: float
-    """Mean of the ranks."""
+    """Mean over the ranks."""
     offloaded: bool
-    """True if switches carried them out."""
+    """True if switches executed the calls."""
 
 
 @dataclass(frozen=True)
 class TimedRun:
-    """A run with the time of its calls."""
+    """Run with the times of its calls."""
 
     machine: Machine
     time_s: float
@@ -244,17 +245,18 @@ class TimedRun:
     kinds: Mapping[Kind, Sequence[CallsOfKind]]
 
     def side(self, kind: Kind) -> str:
-        """Return who carried out calls of a kind: switches if they carried out some of them."""
+        """Return the side that executed calls of a kind: switches if they executed any of them."""
         return SWITCHES if any(one.offloaded for one in self.kinds[kind]) else HOSTS
 
     def device(self, kind: Kind) -> Device | None:
-        """Return the device that carried out calls of a kind."""
+        """Return the device that executed calls of a kind."""
         return self.machine.devices.get(self.side(kind))
 
     def calls(self, kind: Kind, *, whole: bool = False) -> Iterator[Call]:
         """Yield a side's calls of a kind with their shares of the run, or of the `whole` kind.
 
-        Calls of a kind that fall back while switches carry out some are alike in both runs.
+        If switches execute some calls of a kind, the calls that fall back are the same in both
+        runs.
         """
         offloaded = self.side(kind) == SWITCHES
         found = [one for one in self.kinds[kind] if one.offloaded == offloaded]
@@ -271,7 +273,7 @@ class TimedRun:
             )
 
     def sides(self, kinds: Sequence[Kind], *, whole: bool = False) -> list[Side]:
-        """Return the expected errors of these calls by who carried them out."""
+        """Return the expected errors of these calls by side."""
         by_side: dict[str, list[Call]] = {}
         for kind in kinds:
             by_side.setdefault(self.side(kind), []).extend(self.calls(kind, whole=whole))
@@ -303,7 +305,7 @@ def timed_run(
     ranks: int,
     ppn: int,
 ) -> TimedRun:
-    """Return a run on a machine, from the rows of its collectives."""
+    """Return a run on a machine, created from its rows of collectives."""
     kinds: dict[Kind, dict[tuple[str, str], list[RecordedCalls]]] = {}
     for row in rows:
         kind = (row.collective, row.communicator_size, row.datatype, row.op)
@@ -315,7 +317,7 @@ def timed_run(
 
 
 def _together(kind: Kind, rows: Sequence[RecordedCalls], ranks: int) -> CallsOfKind:
-    """Return the calls of a kind with one executor, which differ in the reason."""
+    """Merge the calls of a kind with one executor that differ only in the reason."""
     times = sum((row.mean_time_s or 0) * row.calls for row in rows)
     offloaded = rows[0].path != "fallback"
     return CallsOfKind(
@@ -332,8 +334,8 @@ def of_runs(
 ) -> Certainty | None:
     """Return the interval of the gain of one run over another.
 
-    `calibrated` is the interval by the fabric's own calibration. None if the same devices carried
-    out all calls of both.
+    `calibrated` is the interval from the fabric's own calibration. The result is None if the same
+    devices executed all calls in both runs.
     """
     kinds = [kind for kind in ours.kinds if differs(kind, ours, theirs)]
     if not kinds or not ours.time_s:
@@ -354,7 +356,7 @@ def of_kind(speed_up: float, kind: Kind, ours: TimedRun, theirs: TimedRun) -> Ce
 
 
 def differs(kind: Kind, ours: TimedRun, theirs: TimedRun) -> bool:
-    """Return True if different devices of known errors carried out calls of a kind."""
+    """Return True if calls of a kind were executed by different devices with known errors."""
     if kind not in ours.kinds or kind not in theirs.kinds:
         return False
     devices = ours.device(kind), theirs.device(kind)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gain from offloading: runs one program with the requested offload and without.
+"""Gain from offloading: runs a program with the requested offload and without offload.
 
     comparison = compare(prepare(request))
     comparison.speed_up                 # simulated time without offload / time with it
     comparison.speed_up_over_best       # likewise, with the hosts' fastest algorithms
 
 The second run differs from the first only in `--offload off`, the third additionally in `--fallback
-best`. The first run uses weft's standard streams; output of the others is discarded, except for the
-errors of a run that does not complete. A standard input that is a file is read by all runs from its
-current position. Any other input is empty for all of them, since data that the first run reads from
-a pipe or terminal would be missing in the others.
+best`. The first run uses weft's standard streams; output of later runs is discarded, except for
+errors of a run that does not complete. If standard input is a file, all runs read it from its
+current position. Any other input is empty in all runs, since data that the first run reads from a
+pipe or terminal would be missing in later runs.
 """
 
 import array
@@ -36,11 +36,11 @@ from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.comparison import Comparison
 
 BEST = "best"
-"""The `--fallback` that selects the fastest algorithm for each call."""
+"""Value of `--fallback` that selects the fastest algorithm for each call."""
 
 
 def check(plan: PreparedRun) -> None:
-    """Check that there is something to compare."""
+    """Check that the plan offloads calls."""
     if plan.request.collectives.offload == "off":
         raise WeftError(
             f"{named('compare')}:"
@@ -65,9 +65,9 @@ def compare(
     *,
     intervals: bool = True,
 ) -> Comparison:
-    """Run the program up to three times; `between` receives the record of each run but the last.
+    """Run the program up to three times; `between` receives each record but the last.
 
-    If a run does not complete, no other follows: there would be nothing to compare with. `runner`
+    After a run that does not complete, no other run follows, as it could not be compared. `runner`
     replaces weft's own launch and is then responsible for streams. If the fabric has calibration
     intervals, the first two runs are repeated at their ends, unless `intervals` is False.
     """
@@ -108,7 +108,7 @@ def compare(
 
 
 def _machine(plan: PreparedRun) -> Machine | None:
-    """Return what measurements of the fabric are known by; None on SimGrid platforms."""
+    """Return the fabric's devices, which identify its measurements; None on SimGrid platforms."""
     placement = plan.request.placement
     if placement.fabric is None:
         return None
@@ -122,7 +122,7 @@ def _with_timeline(plan: PreparedRun, path: Path) -> PreparedRun:
 
 
 def _unheard(plan: PreparedRun, stdin: int | None, errors: Path) -> tuple[Record, str]:
-    """Run without output; return standard error, which may explain a failure."""
+    """Run with discarded output; return standard error, which may explain a failure."""
     with errors.open("wb") as file:
         streams = Streams(stdin, stdout=subprocess.DEVNULL, stderr=file.fileno())
         try:
@@ -140,7 +140,7 @@ def _last(errors: Path) -> str:
 
 @contextmanager
 def input_of_all() -> Iterator[tuple[int | None, Callable[[], object]]]:
-    """Yield the standard input of all runs, and a function that rewinds it."""
+    """Yield the standard input for all runs, and a function that rewinds it."""
     if _kind_of_input(stat.S_ISREG):
         start = os.lseek(0, 0, os.SEEK_CUR)
         yield None, lambda: os.lseek(0, start, os.SEEK_SET)
@@ -156,7 +156,7 @@ def _kind_of_input(is_kind: Callable[[int], bool]) -> bool:
 
 
 def input_was_ignored() -> bool:
-    """Return True if data waits in a pipe that the runs did not receive."""
+    """Return True if a pipe contains data that the runs did not receive."""
     return _kind_of_input(stat.S_ISFIFO) and _readable()
 
 

@@ -14,7 +14,7 @@ from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 
 class ComparisonRecord(Model, kw_only=True):
-    """Gains from offloading with all records in full: `weft run --compare --json`."""
+    """Gains from offloading with all complete records: `weft run --compare --json`."""
 
     schema: Literal["weft-compare/1"] = COMPARISON_SCHEMA
     exit_status: Whole
@@ -30,19 +30,19 @@ class ComparisonRecord(Model, kw_only=True):
     speed_up_over_best: Number | None = None
     """Speed-up by offloading over the hosts' fastest algorithms."""
     with_best: Record | None = None
-    """Run without offload and with `--fallback best`; None if there was none."""
+    """Run without offload and with `--fallback best`; None if not executed."""
     speed_up_interval: tuple[Number, Number] | None = None
-    """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
+    """Range of `speed_up` over the intervals of the fabric's values; None without intervals."""
     certainty: Certainty | None = None
     """Interval of `speed_up` and its basis; None on SimGrid platforms, and without offloaded calls.
     """
     certainty_over_best: Certainty | None = None
-    """The same of `speed_up_over_best`."""
+    """Certainty of `speed_up_over_best`."""
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(ComparedRuns):
-    """A run with offload and the same without; None if the first did not complete."""
+    """Run with offload and the same run without; None if the first run did not complete."""
 
     def __repr__(self) -> str:
         """Return both runs and the gain in one line."""
@@ -61,7 +61,7 @@ class Comparison(ComparedRuns):
         return comparison_as_html(self)
 
     def record(self) -> ComparisonRecord:
-        """Return the content of the file: the gains, and all records in full."""
+        """Return the content of the file: gains and all complete records."""
         return ComparisonRecord(
             exit_status=self.exit_status,
             simulated_time_s=self.offloaded.simulated_time_s,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Budget of a run with faults: the program runs again without faults.
+"""Budget of a run with faults: the program is rerun without faults.
 
-The difference of the simulated times, divided by the number of failures, is the cost of one; its
-product with the failures per day is the time lost in a day.
+The difference of the simulated times, divided by the number of failures, is the cost of one
+failure; its product with the failures per day is the time lost per day.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from weft.runs.record_data import BudgetPart
 
 
 def check(plan: PreparedRun) -> None:
-    """Refuse a budget of a run that has no fault file."""
+    """Refuse a budget for a run without a fault file."""
     if plan.faults is None or not plan.faults.events:
         raise WeftError(
             f"{named('budget')}: found without a fault file that names what fails; write"
@@ -28,9 +28,9 @@ def check(plan: PreparedRun) -> None:
 def add_budget(
     record: Record, plan: PreparedRun, runner: Callable[[PreparedRun], Record]
 ) -> Record:
-    """Run the program again without faults, and add the budget to the record's faults.
+    """Rerun the program without faults, and add the budget to the record's faults.
 
-    `runner` executes that run. A run that did not complete gets no budget.
+    `runner` executes the second run. A run that did not complete gets no budget.
     """
     if not record.faults or record.failed:
         return record

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Check of flows: the program runs on flows and on packets, and its calls are compared.
+"""Check of flows: runs the program on flows and on packets, and compares its calls.
 
-Calls that switches executed are not compared, since hosts execute them on packets.
+Calls executed by switches are not compared, since hosts execute them on packets.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ DEFAULT_TOLERANCE = 0.05
 
 
 def on_flows(request: Request) -> Request:
-    """Return the request of a run on flows; refuse it where there are none to check."""
+    """Return the request for a run on flows; refuse requests without flows."""
     if request.placement.platform is not None:
         raise WeftError(
             f"{named('check_flows')}: found on a SimGrid platform, which has no packets; allowed:"
@@ -28,7 +28,7 @@ def on_flows(request: Request) -> Request:
 
 
 def on_packets(request: Request) -> PreparedRun:
-    """Return the same run on packets, checked before the first one starts."""
+    """Return the same run on packets, checked before the first run starts."""
     return launch.prepare(_with_model(request, "packets").changed(timeline=None))
 
 
@@ -42,9 +42,9 @@ def add_flow_check(
     runner: Callable[[PreparedRun], Record],
     tolerance: float,
 ) -> Record:
-    """Run the program again on packets, and add the comparison to the record.
+    """Rerun the program on packets, and add the comparison to the record.
 
-    `runner` executes that run. A run that did not complete gets no comparison.
+    `runner` executes the second run. A run that did not complete gets no comparison.
     """
     if record.failed:
         return record
@@ -66,7 +66,7 @@ def add_flow_check(
 
 
 def _difference(flows_s: float, packets_s: float) -> float | None:
-    """Return how much longer packets take, as a fraction; None if flows take no time."""
+    """Return the additional time on packets, as a fraction; None if flows take no time."""
     if flows_s == packets_s:
         return 0.0
     return packets_s / flows_s - 1 if flows_s > 0 else None
@@ -84,7 +84,7 @@ def _by_kind(rows: Iterable[CollectivePart]) -> dict[_Kind, list[CollectivePart]
 
 
 def _mean_s(rows: Iterable[CollectivePart]) -> float | None:
-    """Return the time of one rank in one call."""
+    """Return the mean time of one rank in one call."""
     total, calls = 0.0, 0
     for row in rows:
         if row.total_time_s is None:
@@ -118,7 +118,7 @@ def _collectives(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
 
 
 def _calls(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
-    """Return the rows of MPI functions that are not collectives."""
+    """Return the rows of MPI functions other than collectives."""
     theirs = {call.call: call for call in packets.mpi_calls}
     return [
         FlowCheckRowPart(

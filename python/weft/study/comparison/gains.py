@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _TimedRow(Model, kw_only=True):
-    """Base of rows with times; computes the speed-ups from them."""
+    """Base of rows with times; computes their speed-ups."""
 
     def __post_init__(self) -> None:
         """Compute the speed-ups."""
@@ -34,31 +34,31 @@ class Gain(_TimedRow, kw_only=True):
     datatype: str
     op: str
     paths: tuple[str, ...]
-    """Ways of the calls in the run with offload, the most frequent first.
+    """Executors of the calls in the run with offload, the most frequent first.
 
-    After a fallback, the way is the hosts' algorithm.
+    After a fallback, the executor is the host algorithm.
     """
     reasons: tuple[str, ...]
-    """Reason of each path in one word; `offloaded` if it was."""
+    """One-word reason for each path; `offloaded` for offloaded calls."""
     algorithms: tuple[str, ...]
-    """Algorithms of the hosts in the run without offloading."""
+    """Host algorithms in the run without offloading."""
     calls: Whole
     calls_without: Whole
     bytes: Number
     time_s: Number | None
-    """Total time of all calls, mean over ranks; None if SimGrid does not see it."""
+    """Total time of all calls, averaged over ranks; None if SimGrid cannot observe it."""
     time_without_s: Number | None
     speed_up: Number | None = None
-    """Speed-up of the calls by offloading."""
+    """Speed-up of the calls from offloading."""
     algorithms_best: tuple[str, ...] = ()
-    """Algorithms of the hosts in the run with `--fallback best`."""
+    """Host algorithms in the run with `--fallback best`."""
     time_best_s: Number | None = None
-    """Total time of all calls in that run; None if there was none."""
+    """Total time of all calls in the run with `--fallback best`; None without this run."""
     speed_up_over_best: Number | None = None
-    """Speed-up over that run by offloading."""
+    """Speed-up from offloading over the run with `--fallback best`."""
     low: Number | None = None
     high: Number | None = None
-    """Interval of `speed_up`; None unless switches carried out the calls."""
+    """Interval of `speed_up`; None unless switches executed the calls."""
     says: str = ""
     """`faster`, `slower` or `cannot tell`; empty without an interval."""
     low_over_best: Number | None = None
@@ -74,31 +74,31 @@ class Share(_TimedRow, kw_only=True):
     """Mean over ranks."""
     time_without_s: Number
     speed_up: Number | None = None
-    """Speed-up by offloading."""
+    """Speed-up from offloading."""
     time_best_s: Number | None = None
-    """Time in the run with the hosts' fastest algorithms; None if there was none."""
+    """Time in the run with the hosts' fastest algorithms; None without this run."""
     speed_up_over_best: Number | None = None
-    """Speed-up over that run by offloading."""
+    """Speed-up from offloading over the run with the hosts' fastest algorithms."""
 
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """A run with offload and the same without; None if the first did not complete."""
+    """Run with offload and the same run without; None if the first run did not complete."""
 
     offloaded: Record
     hosts: Record | None
     errors: str = ""
-    """Standard error of the run without offload that did not complete."""
+    """Standard error of the run without offload, if it did not complete."""
     best: Record | None = None
     """Run without offload and with `--fallback best`, or None.
 
-    There is none if `hosts` is such a run, on SimGrid platforms, and after a run that did not
-    complete.
+    It is None if `hosts` already uses these algorithms, on SimGrid platforms, and after a run that
+    did not complete.
     """
     speed_up_interval: intervals.Range | None = None
-    """Range of `speed_up` within the intervals of the fabric's values, if it has some."""
+    """Range of `speed_up` over the intervals of the fabric's values; None without intervals."""
     machine: Machine | None = None
-    """Devices of the fabric, by which measurements are known; None on SimGrid platforms."""
+    """Devices of the fabric, which identify its measurements; None on SimGrid platforms."""
 
     @property
     def certainty(self) -> Certainty | None:
@@ -107,7 +107,7 @@ class ComparedRuns:
 
     @property
     def certainty_over_best(self) -> Certainty | None:
-        """The same of `speed_up_over_best`."""
+        """Certainty of `speed_up_over_best`."""
         return self._certainty(self.best) if self.speed_up_over_best else None
 
     def _certainty(
@@ -129,7 +129,7 @@ class ComparedRuns:
 
     @property
     def complete(self) -> bool:
-        """True if both runs completed, so that their times can be compared."""
+        """True if both runs completed, so that their times are comparable."""
         return self.offloaded.ended and self.hosts is not None and self.hosts.ended
 
     @property
@@ -186,7 +186,7 @@ class ComparedRuns:
             gain.says_over_best = found.says
 
     def shares(self) -> list[Share]:
-        """Return the time of each kind of call and outside MPI, which add up to the total."""
+        """Return the times by kind of call and outside MPI, which add up to the total."""
         if self.hosts is None or not self.complete:
             return []
         runs = [self.offloaded, self.hosts]
@@ -206,9 +206,10 @@ class ComparedRuns:
         """Return the gain of each kind of call as a data frame, one row per kind.
 
         Times are seconds, averaged over the run's ranks: `time_s` with offload, `time_without_s`
-        without, `time_best_s` with the hosts' fastest algorithms; `speed_up` and
-        `speed_up_over_best` are the resulting speed-ups of the calls; `low`, `high` and `says` the
-        interval of `speed_up` and what it says, those with `_over_best` of `speed_up_over_best`.
+        without offload, `time_best_s` with the hosts' fastest algorithms; `speed_up` and
+        `speed_up_over_best` are the resulting speed-ups of the calls; `low`, `high` and `says` are
+        the interval of `speed_up` and its verdict; columns with `_over_best` refer to
+        `speed_up_over_best`.
         """
         import polars
         from msgspec import structs

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Interval of a gain, propagated from the calibration intervals of a fabric's values.
 
-If a fabric file has `[calibration.intervals]`, both sides run again with each value at either end
-of its interval and all others unchanged. The changes of the gain's logarithm are combined in
+If a fabric file has `[calibration.intervals]`, both sides are rerun with each value at either end
+of its interval and all other values unchanged. The changes of the gain's logarithm are combined in
 quadrature, separately for increases and decreases. This assumes that values are independent and
 their effects additive.
 """
@@ -26,7 +26,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class IntervalEnds:
-    """Plans of one side with a value at the lower and the upper end of its interval."""
+    """Plans of one side with a value at the lower and at the upper end of its interval."""
 
     key: str
     low: PreparedRun
@@ -46,7 +46,7 @@ def ends(plan: PreparedRun) -> list[IntervalEnds]:
 
 
 def of_tables(tables: Mapping[str, Any], changes: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the intervals in a fabric's tables, except those of changed values."""
+    """Return the intervals in a fabric's tables, except the intervals of changed values."""
     changed = {change.partition("=")[0].strip() for change in changes}
     found = tables.get(CALIBRATION, {}).get(INTERVALS, {})
     return {key: (low, high) for key, (low, high) in found.items() if key not in changed}

@@ -26,7 +26,7 @@ from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts", "host algorithm", "calls", "reason", "hosts(us)")
-"""Columns that narrow terminals lack, in this order; 80 columns have the two gains."""
+"""Columns that narrow terminals omit, in this order; 80 columns suffice for both gains."""
 _OVER_BEST = "over best"
 _LEFT = ("collective", "type, op", "path", "reason", "host algorithm")
 
@@ -48,7 +48,7 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
 
 
 def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
-    """Print what failed in the longest run, and what that cost each run."""
+    """Print the faults that occurred in the longest run, and their cost in each run."""
     runs = [
         (f"--offload {comparison.offloaded.offload}", comparison.offloaded.faults),
         ("--offload off", comparison.hosts.faults if comparison.hosts else None),
@@ -93,7 +93,7 @@ def _blocks(gain: Gain) -> bool:
 
 
 def _beside(gains: Sequence[Gain]) -> list[str]:
-    """Return a note on the rows that do not count towards the whole run."""
+    """Return a note on the rows that do not count towards the time of the whole run."""
     names = ", ".join(dict.fromkeys(gain.collective for gain in gains if not _blocks(gain)))
     if not names:
         return []
@@ -194,13 +194,13 @@ def _over_best(comparison: ComparedRuns) -> str:
 
 
 def _interval(comparison: ComparedRuns) -> str:
-    """Return the interval of the gain and what it says, and values beyond the measurements."""
+    """Return the interval of the gain, its verdict, and values outside the measured ranges."""
     found = comparison.certainty
     return "" if found is None else f", speed-up {found}"
 
 
 def _over_best_interval(comparison: ComparedRuns) -> str:
-    """Return the interval of the gain over the fastest algorithms, without what was said before."""
+    """Return the interval of the gain over the fastest algorithms, omitting repeated statements."""
     found = comparison.certainty_over_best
     if found is None:
         return ""
@@ -219,7 +219,7 @@ def _gained(speed_up: float | None) -> str:
 
 
 def comparison_as_text(comparison: ComparedRuns) -> str:
-    """Return the output of `weft run --compare`, or what is known if a run did not complete."""
+    """Return the output of `weft run --compare`, or the known results if a run did not complete."""
     if comparison.complete:
         return "\n".join(printed(lambda on: print_comparison(comparison, on)))
     failed = [one for one in (comparison.hosts,) if one is not None and one.failed]

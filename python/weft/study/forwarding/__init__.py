@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Packet forwarding caches: traffic of programs, hit rates, hashes.
+"""Packet forwarding caches: program traffic, hit rates, hashes.
 
 Users: api, cli.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Forwarding caches under given traffic: the studies behind `weft cache`.
 
-The loops are in C++ (src/fabric/analysis/cache_study.cpp); this module sets parameters and builds
-tables.
+The loops are in C++ (src/fabric/analysis/cache_study.cpp); this module sets their parameters and
+builds tables.
 """
 
 import csv
@@ -36,7 +36,7 @@ _LEAST_MESSAGES = 50_000
 
 @dataclass(frozen=True)
 class Cache:
-    """Cache of an input port."""
+    """Forwarding cache of an input port."""
 
     entries: int = 2048
     ways: int = 4
@@ -57,7 +57,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class CacheStudy:
-    """A table and the lines of its figure."""
+    """Table, and the curves of its figure."""
 
     title: str
     columns: tuple[str, ...]
@@ -83,7 +83,7 @@ class CacheStudy:
 T = TypeVar("T", int, str)
 PARTS = ("hits", "initial", "capacity", "conflict")
 THROUGHPUT = "Gb/s"
-"""Throughput for the shortest frames, the last column of all tables of lookups."""
+"""Throughput for the shortest frames, in the last column of all lookup tables."""
 
 
 def _shares(counters: dict[str, int]) -> tuple[float, ...]:
@@ -92,7 +92,7 @@ def _shares(counters: dict[str, int]) -> tuple[float, ...]:
 
 
 def with_throughput(cache: Cache, counters: dict[str, int]) -> tuple[float | int, ...]:
-    """Return the shares of PARTS, and the throughput."""
+    """Return the fractions of PARTS, and the throughput."""
     shares = _shares(counters)
     return (*shares, cache.throughput_Gbps(shares[0]))
 
@@ -181,7 +181,7 @@ def conflicts_of_messages(
     fabric: str,
     hashes: Sequence[str],
 ) -> CacheStudy:
-    """Study all ports of a fabric under the messages of a program, given with its name."""
+    """Study all ports of a fabric under the messages of a named program."""
     loaded = _core.load_fabric(fabric)
     program_name, messages = program
 
@@ -247,8 +247,8 @@ def traffic(
 ) -> CacheStudy:
     """Study all ports of a fabric under uniform traffic or consecutive all-to-alls.
 
-    If `ahead` is not 0, an empty packet precedes each message by that many messages of its host
-    (section VI.A). Empty packets need lookups, too, which lowers the throughput of messages.
+    If `ahead` is not 0, an empty packet precedes each message by `ahead` messages of its host
+    (section VI.A). Empty packets also need lookups, which lowers the throughput of messages.
     """
     loaded = _core.load_fabric(fabric)
     if len(loaded.hosts) < 2:

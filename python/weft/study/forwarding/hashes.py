@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Hashes of forwarding caches: addresses, tags and proofs, behind `weft cache hash`.
 
-Their definition and correctness: src/fabric/topology/forwarding_hash.hpp.
+src/fabric/topology/forwarding_hash.hpp defines the hashes and proves their correctness.
 """
 
 import csv
@@ -19,7 +19,7 @@ _ADDRESS_BITS = 24
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube of `size` switches along each dimension, with one host each."""
+    """Cube of `size` switches along each dimension, with one host per switch."""
 
     size: int
     dimensions: int
@@ -34,7 +34,7 @@ class Cube:
 
 @dataclass(frozen=True)
 class FabricHash:
-    """A hash on a fabric, and the result of its proof."""
+    """Hash on a fabric, and the result of its proof."""
 
     fabric: _core.Fabric
     name: str
@@ -52,7 +52,7 @@ class FabricHash:
         return _core.forwarding_tags(self.fabric, self.name, names.index(switch))
 
     def write_csv(self, option: str, target: Path) -> None:
-        """Write the address of each host."""
+        """Write the hash's address of each host."""
         addresses = _core.forwarding_addresses(self.fabric, self.name)
         with whole_file(option, target) as file:
             file.write(f"# Addresses of {self.fabric.name}, hash {self.name}\n")
@@ -62,7 +62,7 @@ class FabricHash:
 
 
 def of_fabric(fabric: str, hash_name: str) -> FabricHash:
-    """Prove a hash on a fabric. Raises `WeftError` if it does not hold."""
+    """Prove a hash on a fabric. Raises `WeftError` if the hash is invalid."""
     loaded = _core.load_fabric(fabric)
     name = _core.forwarding_hash_name(loaded, hash_name)
     hosts, switches = len(loaded.hosts), len(loaded.switches)
@@ -77,7 +77,7 @@ def of_fabric(fabric: str, hash_name: str) -> FabricHash:
 
 
 def prove_cube(cube: Cube) -> str:
-    """Prove the hash of a cube without building its fabric; return the result."""
+    """Prove the hash of a cube without building its fabric; return the result as text."""
     proof = _core.prove_cube_hash(cube.size, cube.dimensions, cube.wraps)
     bits = cube.dimensions * (cube.size - 1).bit_length()
     return _proven(f"{cube.name}, {cube.size**cube.dimensions:,} hosts: hash cube", bits, proof)

@@ -18,15 +18,15 @@ from weft.base.user_files import UnreadableError, read_text
 SHIPPED = "job_sizes_swf.csv"
 _FIELDS = 18
 _MOST = 1 << 53
-"""Larger than every count and time of an archive; rejects `inf`, `nan` and typos."""
+"""Limit above every count and time in an archive; rejects `inf`, `nan` and typos."""
 _ALLOCATED, _REQUESTED = 4, 7
 
 Sizes = dict[str, Counter[int]]
-"""Number of jobs by processors, by name of the archive."""
+"""Number of jobs by number of processors, for each archive name."""
 
 
 def read_jobs(path: Path) -> Sizes:
-    """Read an archive, optionally gzipped, or a table of sizes such as the shipped one (.csv)."""
+    """Read an archive, optionally gzipped, or a table of job sizes like the shipped one (.csv)."""
     try:
         lines = read_text(path, old=path.suffix != ".csv").splitlines()
     except UnreadableError as error:
@@ -111,7 +111,7 @@ def _read_table(path: Path, lines: list[str]) -> Sizes:
 
 
 def distribution(jobs: Counter[int]) -> dict[int, float]:
-    """Return the cumulative share of jobs by number of processors."""
+    """Return the cumulative fraction of jobs by number of processors."""
     total = jobs.total()
     shares: dict[int, float] = {}
     below = 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Forwarding caches under the traffic of jobs at given places: `weft cache placement`.
+"""Forwarding caches under the traffic of jobs on given hosts: `weft cache placement`.
 
-All ports of a job's hosts look up the same destinations, so one of them stands for all. The ports
-of the whole fabric are simulated message by message.
+All ports of a job's hosts look up the same destinations, so one port represents all of them. The
+ports of the whole fabric are simulated message by message.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,11 @@ from weft.study.forwarding.forwarding import (
 )
 
 Places = Mapping[str, Sequence[int]]
-"""Numbers of the hosts of each job, by its name."""
+"""Host indices of each job, by job name."""
 
 
 def of_file(path: Path, fabric: _core.Fabric) -> Places:
-    """Return the hosts in a file of node lists, as one job."""
+    """Return the hosts in a file of node lists, as a single job."""
     try:
         names = [name for word in read_text(path).split() for name in node_list.expand(word)]
     except (UnreadableError, ValueError) as error:
@@ -63,7 +63,7 @@ def study(
 ) -> CacheStudy:
     """Study the ports of each job's hosts, and all ports of the fabric, under uniform traffic.
 
-    Each job sends within itself, as many messages as it has hosts in proportion to the others.
+    Each job sends messages among its own hosts, in proportion to its number of hosts.
     """
     jobs = {name: hosts for name, hosts in places.items() if len(hosts) > 1}
     if not jobs:
@@ -104,5 +104,5 @@ def _messages(hosts: Sequence[int], messages: int, seed: int) -> list[tuple[int,
 
 
 def _mixed(of_jobs: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Return the messages of all jobs in turn."""
+    """Interleave the messages of all jobs."""
     return [ends for together in zip(*of_jobs, strict=True) for ends in together]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Results of `weft validate` in pages (docs/accuracy.md, its appendix, README.md) and as rows.
 
-Each result goes between `<!-- NAME -->` and `<!-- end -->`, where NAME is `verdict`, `gain`,
+Each result is written between `<!-- NAME -->` and `<!-- end -->`, where NAME is `verdict`, `gain`,
 `summary` or a table of data/.
 """
 
@@ -37,14 +37,14 @@ def render(results: Sequence[Result], gains: Sequence[GainResult] = ()) -> dict[
 
 
 def on_page(page: str, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return those of the texts that have a placeholder on a page."""
+    """Return the texts that have a placeholder on a page."""
     return {name: text for name, text in texts.items() if f"<!-- {name} -->\n" in page}
 
 
 def write(
     documents: Sequence[Path], results: Sequence[Result], gains: Sequence[GainResult] = ()
 ) -> None:
-    """Fill the placeholders of documents, which together must have all."""
+    """Fill the placeholders of documents, which together must contain every placeholder."""
     texts = render(results, gains)
     with inputs.unobserved():
         parts = [on_page(one.read_text(encoding="utf-8"), texts) for one in documents]
@@ -56,7 +56,7 @@ def write(
 
 
 def write_rows(target: Path, results: Sequence[Result]) -> None:
-    """Write every row of the checks as CSV; checks of every second row repeat others."""
+    """Write every row of the checks as CSV; omit checks of half the rows, which are redundant."""
     with whole_file(named("csv"), target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)

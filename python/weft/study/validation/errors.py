@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Errors of all measured calls, as the table from which answers take their certainty.
+"""Errors of all measured calls: the table on which the certainty of gains is based.
 
-`weft validate --errors data/errors.csv` writes it, one row per measured call of the checks, of the
-hosts in gains that no check has, and of data/hosts_left_out.csv: the same collectives, predicted
-with values of hosts that were fitted to other clusters. weft.benchmarks.measured reads it.
+`weft validate --errors data/errors.csv` writes the table, with one row per measured call of the
+checks, of hosts in gains without a check, and of data/hosts_left_out.csv: the same collectives,
+predicted with host values that were fitted to other clusters. weft.benchmarks.measured reads the
+table.
 """
 
 import csv
@@ -63,7 +64,7 @@ class _Simulated:
 
     @cached_property
     def loaded(self) -> _core.Fabric:
-        """Return the fabric, loaded once for all rows."""
+        """Return the fabric, which is loaded once for all rows."""
         return _core.load_fabric(self.fabric, self.changes)
 
     @cached_property
@@ -72,7 +73,7 @@ class _Simulated:
         return machine_of(self.loaded)
 
     def row(self, size: int, ranks: int, ppn: int, times_us: tuple[float, float]) -> list[object]:
-        """Return the row of a call from its simulated and its measured time."""
+        """Return the row of a call, from its simulated and its measured time."""
         side = SWITCHES if self.mode in offload_modes.OFFLOADS else HOSTS
         machine = self.machine
         device = machine.devices[side]
@@ -105,7 +106,7 @@ def _rows(result: Result) -> Iterator[list[object]]:
 def _hosts_of(
     gains: Sequence[GainResult], checked: Container[tuple[str, str]]
 ) -> Iterator[list[object]]:
-    """Yield the hosts' rows of gains, except those of columns that were checked; each once."""
+    """Yield the host rows of gains once each, except columns that the checks cover."""
     seen = set()
     for one in gains:
         gain = one.gain
@@ -123,7 +124,7 @@ def _hosts_of(
 
 
 def _left_out() -> Iterator[list[object]]:
-    """Yield the rows of hosts whose values were fitted to other clusters."""
+    """Yield the rows of hosts predicted with values fitted to other clusters."""
     rows = read_rows(paths.data(LEFT_OUT))
     fabrics = {name: _core.load_fabric(name) for name in {row["fabric"] for row in rows}}
     machines = {name: machine_of(fabric) for name, fabric in fabrics.items()}
@@ -141,7 +142,7 @@ def _left_out() -> Iterator[list[object]]:
 
 
 def _placed(result: Result) -> dict[int, tuple[int, int]]:
-    """Return ranks and ranks per host of the rows of a table that has them."""
+    """Return ranks and ranks per host by row, for a table that contains them."""
     check = result.check
     if check.collective is not None:
         return {row.bytes: (row.ranks, row.ppn) for row in by_collective(check)}

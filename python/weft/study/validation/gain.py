@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gain from offloading, simulated and measured, for tables that measured both sides.
+"""Gain from offloading, simulated and measured, for tables with measurements of both sides.
 
 `[[gain]]` of data/checks.toml names a table, its column of switch times and its column of host
 times. The factor is host time divided by switch time: above 1, offloading is faster.
@@ -23,23 +23,23 @@ from weft.base.user_files import UnreadableError, read_toml
 from weft.study.validation.validate import CHECKS, RATE
 
 NEAR = 0.1
-"""Largest distance from 1 of a measured factor considered near; its side may come out wrong."""
+"""Largest distance from 1 at which a measured factor is near 1, so that its sign may be wrong."""
 
 
 class Gain(Model):
-    """Pairs of one table."""
+    """Pairs of measurements in one table."""
 
     table: str
     offloaded: str
-    """Column of the switches' times."""
+    """Column of switch times."""
     hosts: str
-    """Column of the hosts' times."""
+    """Column of host times."""
     fabric: str
     fallback: str
-    """Algorithms of the hosts in the simulation, as for --fallback."""
+    """Host algorithms in the simulation, as for --fallback."""
     mode: str = "stream"
     hosts_fabric: str | None = None
-    """Fabric of the run without offload, if different."""
+    """Fabric of the run without offload, if it differs."""
     collective: str = "allreduce"
     rows: dict[str, Whole] = field(default_factory=dict)
     """Required values of other columns."""
@@ -51,13 +51,13 @@ class Gain(Model):
     ranks: Whole = 4
     ppn: Whole = 1
     settings: tuple[str, ...] = ()
-    """SimGrid settings, each KEY:VALUE."""
+    """SimGrid settings, each as KEY:VALUE."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabrics' files, each TABLE.KEY=VALUE."""
+    """Changes to the fabric files, each as TABLE.KEY=VALUE."""
     mean: Number | None = None
-    """Upper bound of the factor's mean error."""
+    """Upper bound of the mean error of the factor."""
     unfitted: bool = False
-    """True if no value of the fabrics was fitted to this machine."""
+    """True if no fabric value was fitted to this machine."""
     wrong: Whole | None = None
     """Maximum number of pairs with the wrong sign whose measured factor is not near 1."""
 
@@ -68,7 +68,7 @@ class Gain(Model):
 
     @property
     def against(self) -> str:
-        """Columns: the switches' against the hosts'."""
+        """Columns compared: switches against hosts."""
         return f"{_plain(self.offloaded)} against {_plain(self.hosts)}"
 
     @property
@@ -93,7 +93,7 @@ class Times:
 
     @property
     def factor(self) -> float:
-        """Speed-up by offloading: host time divided by switch time."""
+        """Speed-up from offloading: host time divided by switch time."""
         return self.hosts_us / self.offloaded_us
 
 
@@ -108,19 +108,19 @@ class Pair:
     measured: Times
     simulated: Times
     width: float
-    """ln of the factor by which the gain may be off, as answers state it."""
+    """Factor, in ln, by which the gain may be off, as reported to users."""
     unseen_width: float
-    """The same if the measurements of this very call did not count; on machines to which nothing
-    was fitted, those of its table."""
+    """The same factor without the measurements of this very call; on machines without fitted
+    values, without its whole table."""
 
     @property
     def inside(self) -> bool:
-        """True if the interval would contain the measured factor had it not been measured."""
+        """True if the interval without the call's own measurement contains the measured factor."""
         return abs(math.log(self.measured.factor / self.simulated.factor)) <= self.unseen_width
 
     @property
     def tells(self) -> bool:
-        """True if that interval does not contain 1."""
+        """True if this interval does not contain 1."""
         return abs(math.log(self.simulated.factor)) > self.unseen_width
 
     @property
@@ -214,7 +214,7 @@ class GainResult:
 def crossings(factors: Mapping[int, float]) -> list[tuple[float, bool]]:
     """Return where a factor crosses 1, interpolated linearly in logarithms between rows.
 
-    Each crossing comes with True if the factor rises there.
+    Each crossing is paired with True if the factor rises.
     """
     rows = sorted((key, math.log(factor)) for key, factor in factors.items())
     found = []
@@ -228,7 +228,7 @@ def crossings(factors: Mapping[int, float]) -> list[tuple[float, bool]]:
 
 
 def _rounded_size(size: float) -> str:
-    """Return a size rounded to two digits."""
+    """Round a size to two digits."""
     unit = 1 << (10 * max(0, min(3, int(math.log2(size) // 10))))
     return f"{float(f'{size / unit:.2g}'):g} {format_size(unit).split()[1]}"
 
@@ -238,7 +238,7 @@ def _plain(column: str) -> str:
 
 
 def read_gains(path: Path | None = None) -> list[Gain]:
-    """Read the pairs shipped with weft, or those of another file."""
+    """Read the pairs shipped with weft, or the pairs in another file."""
     path = path or paths.data(CHECKS)
     try:
         rows = _Gains.from_json(read_toml(path)).gain

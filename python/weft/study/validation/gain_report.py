@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulated and measured gains as a table and a picture, for docs/accuracy.md and the terminal."""
+"""Simulated and measured gains as table and picture, for docs/accuracy.md and the terminal."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ def lines(results: Sequence[GainResult]) -> list[str]:
 
 
 def summary(results: Sequence[GainResult]) -> str:
-    """Return the sentence that counts the pairs on the wrong side."""
+    """Return the sentence with the number of pairs on the wrong side."""
     pairs = [pair for one in results for pair in one.pairs]
     wrong = sum(len(one.wrong) for one in results)
     near = sum(len(one.wrong_near) for one in results)
@@ -66,17 +66,17 @@ def wrong_sides(one: GainResult) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a fraction in per cent, as written on the page."""
+    """Format a fraction as a percentage, as on the page."""
     return f"{part:.1%}".replace("%", " %")
 
 
 def limited(error: float, bound: float | None) -> str:
-    """Return an error in per cent, with its bound."""
+    """Format an error as a percentage, with its bound."""
     return percent(error) if bound is None else f"{percent(error)} (≤ {percent(bound)})"
 
 
 def plot(results: Sequence[GainResult], directory: Path, suffix: str = ".png") -> Path:
-    """Draw the simulated factor of each pair over its measured one."""
+    """Plot the simulated factor of each pair against the measured factor."""
     from matplotlib.figure import Figure
 
     directory.mkdir(parents=True, exist_ok=True)

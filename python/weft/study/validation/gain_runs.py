@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Simulations of both sides of pairs whose gain was measured."""
+"""Simulations of both sides of pairs with measured gains."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -102,7 +102,7 @@ def _pair(
 
 
 def _others(gain: Gain, call: Call) -> list[ErrorRow]:
-    """Return the errors that would be known if a call had not been measured."""
+    """Return the errors that would remain known without the measurement of a call."""
     known = [row for row in error_rows() if row.call != call]
     return [row for row in known if row.table != gain.stem] if gain.unfitted else known
 

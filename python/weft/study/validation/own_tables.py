@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A user's own tables of measurements, as checks of `weft validate`.
+"""Users' own tables of measurements, as checks of `weft validate`.
 
-Tables are read by weft.calibrate.measurements.tables and have one of these sets of columns; the
+Tables are read by weft.calibrate.measurements.tables and contain one of these sets of columns; the
 name of a time column ends with its unit (`time_us`, `median_ms`):
 
 - `bytes` and a time: MPI_Allreduce by size, with one rank per host; or, in the modes `pingpong` and
-  `bandwidth`, messages between two hosts; the latter's column is a rate in GB/s (`stream_GBps`).
+  `bandwidth`, messages between two hosts; `bandwidth` uses a rate in GB/s (`stream_GBps`).
 - `ranks`, `nodes` and a time: MPI_Allreduce of one size, by number of ranks.
 - `collective`, `ranks`, `ppn`, `bytes` and a time: any collectives (weft.calibrate.host.rows).
 
-Each error in a table is one message that names file, line and column, before anything runs.
+Errors in a table name file, line and column, and are reported before any run.
 """
 
 from collections.abc import Sequence
@@ -34,27 +34,27 @@ _INT_BYTES = 4
 
 @dataclass(frozen=True)
 class TableSimulation:
-    """Simulation that the tables are compared with."""
+    """Simulation with which the tables are compared."""
 
     mode: str
     """`stream`, `message`, a fallback of the hosts, `pingpong` or `bandwidth`."""
     fabric: str
     column: str | None = None
-    """Column of the measurement; by default the conventional one."""
+    """Measured column; by default the conventional column."""
     ranks: int = 4
     """Number of ranks, one per host, for Allreduces by size."""
     bytes: int | None = None
     """Message size, for Allreduces by ranks."""
     rows: Rows = "all"
     benchmark: str | None = None
-    """Benchmark that made the tables of collectives, where they do not say it."""
+    """Benchmark that produced the tables of collectives, if the tables do not name it."""
     mean: float | None = None
     """Upper bounds of the logarithmic errors, as fractions."""
     worst: float | None = None
 
 
 def own_checks(tables: Sequence[Path], asked: TableSimulation) -> list[Check]:
-    """Read and check the tables; return the comparisons to run."""
+    """Read and check the tables; return the comparisons to be run."""
     check_mode("mode", asked.mode, (*offload_modes.SWITCHES, *_MESSAGES), SimGrid())
     stems = [path.stem for path in tables]
     for path in tables:
@@ -108,7 +108,7 @@ def _check(
 
 
 def _measured(table: Table, column: str | None) -> str:
-    """Return the column of the measurement: a time, or a rate by ranks that the user named."""
+    """Return the measured column: a time, or by ranks a rate that the user named."""
     by_ranks = "ranks" in table.names
     if column is not None and by_ranks and column in table.names and column.endswith(RATE):
         return column

@@ -2,7 +2,7 @@
 """Validation of the simulator against every measured table shipped with weft.
 
 data/checks.toml lists the comparisons: a column of a table, the fabric that simulates it, and the
-largest allowed error. Each check is one or more runs of a shipped program by weft itself.
+largest allowed error. Each check consists of one or more runs of a shipped program.
 """
 
 import math
@@ -55,7 +55,7 @@ class Check(Model):
     """One comparison: from data/checks.toml, or for a user's own table (`own_tables`)."""
 
     table: str
-    """A shipped table, or the absolute path of another."""
+    """Name of a shipped table, or absolute path of another table."""
     column: str
     mode: str
     fitted: str
@@ -63,18 +63,18 @@ class Check(Model):
     fabric: str | None = None
     segments: str | None = None
     collective: str | None = None
-    """Collective to select from a table of several."""
+    """Collective to select from a table with several."""
     bytes: Whole | None = None
     ranks: Whole = 4
     """Number of ranks, for tables by size."""
     ppn: Whole = 1
     """Ranks per host, for tables by size."""
     settings: tuple[str, ...] = ()
-    """SimGrid settings, each KEY:VALUE."""
+    """SimGrid settings, each as KEY:VALUE."""
     changes: tuple[str, ...] = ()
-    """Changes to the fabric, each TABLE.KEY=VALUE."""
+    """Changes to the fabric, each as TABLE.KEY=VALUE."""
     benchmark: str | None = None
-    """Benchmark that made the table, where the table does not say it."""
+    """Benchmark that produced the table, if the table does not name it."""
     unfitted: bool = False
     """True if no value of the simulation was fitted to this machine."""
     mean: Number | None = None
@@ -87,7 +87,7 @@ class Check(Model):
 
     @property
     def where(self) -> str:
-        """The fabric, or the number of segments that it is fitted with."""
+        """Fabric, or the number of segments with which it is fitted."""
         return self.fabric or f"{self.segments} segments"
 
     @property
@@ -113,7 +113,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Result:
-    """A check and its result."""
+    """Check and its result."""
 
     check: Check
     by: Literal["bytes", "ranks"]
@@ -172,13 +172,13 @@ class Result:
 
 
 def read_checks(path: Path | None = None) -> list[Check]:
-    """Read the checks shipped with weft, or those of another file."""
+    """Read the checks shipped with weft, or the checks in another file."""
     path = path or paths.data(CHECKS)
     return [_check(f"{path}: check {number}", row) for number, row in enumerate(_rows(path), 1)]
 
 
 def _check(place: str, row: dict[str, Any]) -> Check:
-    # Before missing keys, as a typo causes both.
+    # before missing keys, as a typo causes both
     if wrong := sorted(set(row) - set(Check.__struct_fields__)):
         raise WeftError(f"{place}: unknown key '{wrong[0]}'")
     try:
@@ -199,7 +199,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def cost(check: Check) -> float:
-    """Return the relative cost of a check: its rows, times the ranks of each."""
+    """Return the relative cost of a check: the sum of the ranks over its rows."""
     table = read_table(paths.data(check.table), "Allreduce")
     ranks = [
         table.number(row, "ranks") if "ranks" in table.names else check.ranks for row in table.rows
@@ -229,7 +229,7 @@ def _run(check: Check) -> Result:
 
 
 def _collective(check: Check) -> Result:
-    """Run one collective's rows as in its table, with the mode's algorithms."""
+    """Simulate the rows of one collective as in its table, with the mode's algorithms."""
     measured = by_collective(check)
     rows = list(measured)[part(check.rows)]
     fabric = _core.load_fabric(_fabric(check))
@@ -243,7 +243,7 @@ def _collective(check: Check) -> Result:
 
 
 def by_collective(check: Check) -> dict[HostRow, float]:
-    """Return the table's rows of the collective with their times; all rows if it names none."""
+    """Return the times of the collective's rows in the table; all rows if the check names none."""
     path = paths.data(check.table)
     table = read_table(path, "Allreduce")
     if "collective" in table.names:
@@ -321,7 +321,7 @@ def latencies(
     settings: tuple[str, ...],
     changes: tuple[str, ...],
 ) -> Mapping[int, float]:
-    """Return the times of calls by bytes in one mode; cached, so that checks share a run."""
+    """Return the times of calls by bytes in one mode, cached so that checks share runs."""
     text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8")
     with compiled("benchmark_collectives") as program:
         return simulate_calls(
@@ -330,7 +330,7 @@ def latencies(
 
 
 def way_of(mode: str) -> dict[str, str]:
-    """Return the options of a run in this mode: a mechanism, or an algorithm of the hosts."""
+    """Return the run options for this mode: a mechanism, or a host algorithm."""
     if mode in offload_modes.OFFLOADS:
         return {"offload": mode}
     return {"offload": "off", "fallback": mode}
@@ -362,11 +362,11 @@ def _bandwidth(check: Check) -> Result:
 
 
 def _messages(check: Check, pingpong: PingPong) -> str:
-    """Return the text of the fabric: a shipped one, or one calibrated to the table."""
+    """Return the text of the fabric: a shipped fabric, or one calibrated to the table."""
     if check.fabric is not None:
         return Path(_core.load_fabric(check.fabric).file).read_text(encoding="utf-8")
     segments = None if check.segments == "auto" else int(check.segments or 0)
-    # Rows of one half are held out: the fit uses the other.
+    # One half of the rows is held out: the fit uses the other half.
     others: Mapping[Rows, Rows] = {"all": "all", "even": "odd", "odd": "even"}
     calibration = calibrate(pingpong, segments, others[check.rows])
     return fabric_file.render(calibration, "validate", None)
@@ -395,7 +395,7 @@ def _plot_table(name: str, results: Sequence[Result], directory: Path, suffix: s
     ]
     seen: list[str] = []
     for one in shown:
-        # The first simulation of a column shares its colour; others have their own.
+        # The first simulation of a column shares its colour; later simulations have their own.
         column = one.check.what
         colour = len(columns) + len(seen) if column in seen else columns.index(column)
         seen.append(column)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Trust in gains, in five lines: where nothing was fitted, and where something was.
+"""Accuracy of gains in five lines: on machines without fitted values, and with them.
 
-Gains come from the tables that measured both sides. Times of hosts whose values were fitted to
-other clusters come from data/errors.csv.
+Gains come from tables with measurements of both sides. Times of hosts predicted with values fitted
+to other clusters come from data/errors.csv.
 """
 
 import math
@@ -69,7 +69,7 @@ def _hosts() -> str:
 
 
 def _off(logs: Sequence[float]) -> str:
-    """Return the mean and the worst error of ln(simulated / measured)."""
+    """Return the mean and the largest error of ln(simulated / measured)."""
     sizes = [abs(one) for one in logs]
     mean, worst = math.expm1(sum(sizes) / len(sizes)), math.expm1(max(sizes))
     return f"{mean:.0%} off on average, {worst:.0%} at worst"
