@@ -29,7 +29,7 @@ NON_BLOCKING = frozenset(f"i{name}" for name in _BLOCKING)
 COLLECTIVES = _BLOCKING | NON_BLOCKING
 
 WAIT_LIST = "waitlist"
-"""An MPI_Waitall of the requests that it names; older traces have `waitall`, of all requests."""
+"""MPI_Waitall for the requests that it lists; older traces contain `waitall`, for all requests."""
 
 
 _ROOTED = frozenset(("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv"))
@@ -45,11 +45,11 @@ _PARTNERS = {**dict.fromkeys(_MESSAGES, (0,)), "sendrecv": (1, 3), "wait": (0, 1
 _WHOLE = re.compile(r"-?[0-9]{1,11}")
 _REAL = re.compile(r"[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
 _LEAST, _MOST, _MOST_REAL = -(1 << 31), (1 << 31) - 1, 1e30
-"""Range of MPI's int; limit on operations and seconds beyond every machine."""
+"""Range of MPI's int; limit on operations and seconds, beyond any machine."""
 
 
 class UnfitError(WeftError):
-    """Reason why a trace cannot be replayed, as a clause that the caller puts in context."""
+    """Reason why a trace cannot be replayed, as a clause that the caller puts into context."""
 
 
 class Shape(NamedTuple):
@@ -61,7 +61,7 @@ class Shape(NamedTuple):
 
 
 def shapes(ranks: int) -> dict[str, Shape]:
-    """Return the actions of a trace with this number of ranks."""
+    """Return the shapes of all actions in a trace with this number of ranks."""
     plain = _plain_shapes(ranks)
     return {**plain, **{name: plain[name[1:]] for name in NON_BLOCKING}}
 
@@ -139,7 +139,7 @@ class Grammar:
                 raise UnfitError(f"found the rank {word} in '{name}'; the last is {self.ranks - 1}")
 
     def _counts(self, name: str) -> range | tuple[int, ...]:
-        """Return the arguments that count elements and must not be negative."""
+        """Return the indices of arguments that count elements and must not be negative."""
         if name in _COUNTS:
             return _COUNTS[name]
         plain = name.removeprefix("i") if name in NON_BLOCKING else name

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files of calls: weft's own recording of a run (src/trace/calls.hpp), compressed with gzip.
+"""Files of calls: weft's own recording of a run (src/trace/calls.hpp), gzip-compressed.
 
-They are checked before each replay, which would hang on a truncated file.
+weft checks a file before each replay, which would hang on a truncated file.
 """
 
 import gzip
@@ -17,18 +17,18 @@ from weft.trace.datatypes import DATATYPES, OPERATIONS
 CALLS = "calls.gz"
 _CHUNK = 1 << 20
 _LEVEL = 6
-"""Higher levels take much longer and save only a few percent."""
+"""Higher levels take much longer for a few percent."""
 
 
 def pack(raw: Path, ranks: int, target: Path) -> int:
-    """Check and compress the recording of a run; return the number of lines of ranks.
+    """Check and compress the recording of a run; return the number of rank lines.
 
     Raises an `UnfitError` if it cannot be replayed.
     """
     check = check_of(ranks)
     try:
         with raw.open("rb") as lines, target.open("wb") as file:
-            # Omitting name and time makes the same run give the same file.
+            # Without name and time, the same run produces the same file.
             with gzip.GzipFile(
                 filename="", mode="wb", compresslevel=_LEVEL, fileobj=file, mtime=0
             ) as packed:
@@ -47,7 +47,7 @@ def unpack(packed: Path, target: Path) -> None:
 
 
 def look_through(packed: Path, ranks: int) -> None:
-    """Check that a compressed file can be replayed."""
+    """Check that a compressed file is replayable."""
     check = check_of(ranks)
     try:
         with gzip.open(packed, "rb") as lines:
@@ -61,7 +61,7 @@ def look_through(packed: Path, ranks: int) -> None:
 
 
 def check_of(ranks: int) -> _core.CallCheck:
-    """Return the check of lines, which are added to it in their order."""
+    """Return a checker, to which lines are added in order."""
     return _core.CallCheck(ranks, set(DATATYPES) - {""}, set(OPERATIONS))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """SimGrid's numbers of the predefined datatypes (its src/smpi/mpi/smpi_datatype.cpp), by index.
 
-Entries without a name hold no data; C++ datatypes are mapped to C's, since programs cannot name
-them in 4.1.
+Entries without a name contain no data; C++ datatypes are mapped to C datatypes, since programs
+cannot name them in SimGrid 4.1.
 """
 
 DATATYPES = (

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""DUMPI traces, as SST's tracer writes them, read by the `pydumpi` package.
+"""DUMPI traces as written by SST's tracer, read by the `pydumpi` package.
 
-A trace is a file of calls for each rank (`NAME-0003.bin`) beside `NAME.meta`. DUMPI records the
-arguments of MPI 2's functions, and when each call began and ended. Its numbers of datatypes,
-operations, communicators and requests are those of dumpi/common/constants.h.
+A trace consists of a file of calls for each rank (`NAME-0003.bin`) and `NAME.meta`. DUMPI records
+the arguments of MPI 2 functions, and the start and end time of each call. dumpi/common/constants.h
+defines its numbers of datatypes, operations, communicators and requests.
 
-Communicators have a number of their own in each rank. What creates them is therefore followed in
-all ranks together, and replayed as the MPI_Comm_split that gives the same members.
+Each rank numbers communicators independently. The reader therefore matches the creating calls
+across all ranks, and replays them as an MPI_Comm_split with the same members.
 """
 
 import math
@@ -53,7 +53,7 @@ class _Split:
     parent: int
     made: int
     colour: int | None
-    """Colour by which MPI_Comm_split makes it; None outside."""
+    """Colour for MPI_Comm_split; None outside the new communicator."""
     key: int
     is_copy: bool = False
     """True for MPI_Comm_dup."""
@@ -63,7 +63,7 @@ class _Split:
 class _Rank:
     timeline: Timeline = field(default_factory=Timeline)
     last: int = -1
-    """Nanoseconds at which the last call ended; -1 before MPI_Init."""
+    """End of the last call in nanoseconds; -1 before MPI_Init."""
     requests: dict[int, int] = field(default_factory=dict)
     persistent: set[int] = field(default_factory=set)
     splits: list[_Split] = field(default_factory=list)
@@ -71,11 +71,11 @@ class _Rank:
     """Calls, each with its communicator and the number of splits before it."""
     failure: str = ""
     groups: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
-    """Groups: a communicator, and the ranks of it."""
+    """Groups, each as a communicator and ranks in it."""
     grids: dict[int, list[int]] = field(default_factory=dict)
-    """Sizes of the dimensions of Cartesian communicators."""
+    """Dimension sizes of Cartesian communicators."""
     ranks: dict[int, int] = field(default_factory=dict)
-    """The own rank in communicators, where the program asked for it."""
+    """The own rank in communicators for which the program queried it."""
     sizes: dict[int, int] = field(default_factory=dict)
 
 
@@ -109,7 +109,7 @@ def read_dumpi(meta: Path) -> Recording:
 
 
 def is_meta(path: Path) -> bool:
-    """Return True for a file that describes a DUMPI trace."""
+    """Return True for the description file of a DUMPI trace."""
     if path.suffix != ".meta" or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -137,7 +137,7 @@ def _files_of(meta: Path) -> list[Path]:
 
 
 def _make_reader(base: type) -> type:
-    """Return a reader of one rank: pydumpi calls those `on_…` methods that a class has."""
+    """Return a reader of one rank: pydumpi calls the `on_…` methods that a class defines."""
 
     class Reader(base):  # type: ignore[misc]
         type_sizes_known: list[int]
@@ -166,7 +166,7 @@ def _make_reader(base: type) -> type:
 def _guarded(
     name: str, handler: Callable[[Any, _Rank, Any], None]
 ) -> Callable[[Any, Any, Any, Any, Any, Any], None]:
-    """Return a method that keeps a failure: pydumpi would end the process."""
+    """Wrap a method to store its exception: pydumpi would otherwise end the process."""
 
     def on(reader: Any, data: Any, thread: Any, _cpu: Any, wall: Any, _counters: Any) -> None:
         del thread
@@ -198,7 +198,7 @@ def _nanoseconds(clock: Any) -> int:
 
 
 def _on(rank: _Rank, communicator: int, words: str) -> Call:
-    """Add a call; `@` in its words is the number of its communicator."""
+    """Add a call; `@` in its words is replaced with the number of its communicator."""
     call = rank.timeline.add(words)
     rank.uses.append((call, communicator, len(rank.splits)))
     return call
@@ -265,7 +265,7 @@ def _iprobe(_reader: Any, rank: _Rank, data: Any) -> None:
 
 
 def _opening(rank: _Rank, data: Any, name: str) -> str:
-    """Return the word for the request that a call opens; nothing if it opens none."""
+    """Return the word for the request that a call opens; empty if it opens none."""
     if not hasattr(data, "request"):
         return ""
     number = rank.requests[data.request] = rank.timeline.open_request()
@@ -470,7 +470,7 @@ def _comm_create(_reader: Any, rank: _Rank, data: Any) -> None:
     parent, members = rank.groups[data.group]
     if parent != data.oldcomm:
         raise _UnfitError("creates a communicator from a group of another one")
-    # Only groups of this rank's own communicators are known, in which it knows its rank.
+    # Only groups of this rank's own communicators, in which it knows its rank, are known.
     own = rank.ranks[data.oldcomm]
     _split(rank, data.oldcomm, data.newcomm, min(members), members.index(own))
 
@@ -527,7 +527,7 @@ def _group_excl(_reader: Any, rank: _Rank, data: Any) -> None:
 
 
 def _implied(_reader: Any, _rank: _Rank, _data: Any) -> None:
-    """Add nothing: each rank of a recording begins with MPI_Init and ends with MPI_Finalize."""
+    """Add no call: each rank of a recording begins with MPI_Init and ends with MPI_Finalize."""
 
 
 _HANDLERS: dict[str, Callable[[Any, _Rank, Any], None]] = {
@@ -597,15 +597,15 @@ _HANDLERS: dict[str, Callable[[Any, _Rank, Any], None]] = {
 
 
 def _resolve(ranks: Sequence[_Rank]) -> list[tuple[int, ...]]:
-    """Give communicators numbers that all ranks share, and put them into the calls.
+    """Assign communicator numbers shared by all ranks, and insert them into the calls.
 
-    The k-th communicator that is made from a parent is the k-th at each of its members.
+    The k-th communicator created from a parent is the k-th at each of its members.
     """
     members: list[tuple[int, ...]] = [tuple(range(len(ranks)))]
     history: list[list[dict[int, int | str]]] = [
         [{_COMM_WORLD: 0, _COMM_SELF: "self"}] for _ in ranks
     ]
-    """Communicators of each rank by its own number, after each creation: numbers are reused."""
+    """Communicators of each rank by local number, after each creation, as numbers are reused."""
     waiting: dict[tuple[int | str, int, int], dict[int, _Split]] = {}
     made_from: list[dict[int | str, int]] = [{} for _ in ranks]
     done = [0] * len(ranks)

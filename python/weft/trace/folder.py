@@ -2,8 +2,8 @@
 """Recorded trace on disk: a directory with `manifest.json` and the lines of all ranks.
 
 The lines are `calls.gz`, recorded by weft (`weft.trace.calls`), or `actions.txt`, converted from
-SimGrid's trace (`weft.trace.actions`). They are checked before each replay, which would hang on a
-truncated file.
+SimGrid's trace (`weft.trace.actions`). weft checks the lines before each replay, which would hang
+on a truncated file.
 """
 
 import json
@@ -30,7 +30,7 @@ ACTIONS = "actions.txt"
 MOST_RANKS = 1 << 20
 _SHORTEST_LINE = len("0 finalize\n")
 _SHORTEST_PACKED = 0.01
-"""Bytes per rank: gzip compresses identical lines to a thousandth, and these differ."""
+"""Bytes per rank: gzip compresses identical lines to a thousandth, and rank lines differ."""
 _LONGEST_LINE = 1 << 24
 
 
@@ -57,7 +57,7 @@ class Manifest(TraceOrigin, kw_only=True):
 
     schema: Literal["weft-trace/1"] = SCHEMA
     polls: bool
-    """True if the program calls MPI_Test, so that it may behave differently on another network."""
+    """True if the program calls MPI_Test, so that its behaviour may depend on the network."""
 
 
 class CallsManifest(TraceOrigin, kw_only=True):
@@ -65,7 +65,7 @@ class CallsManifest(TraceOrigin, kw_only=True):
 
     schema: Literal["weft-trace/2"] = CALLS_SCHEMA
     changes: tuple[str, ...] = ()
-    """Differences from the fabric's file."""
+    """Differences from the fabric file."""
     fallback: str
     host_speed: str
     """Speed assumed for the machine that computed; empty if computation was not timed."""
@@ -94,15 +94,15 @@ class Folder:
 
     @property
     def operations(self) -> int:
-        """Number of a schedule's operations."""
+        """Number of operations of a schedule."""
         return 0
 
     def replay_arguments(self, lines: Path) -> tuple[str, ...]:
-        """Return the replayer's arguments; lines that are packed are unpacked into a file."""
+        """Return the replayer's arguments; compressed lines are first decompressed into a file."""
         return self.form, str(self.unpack(lines))
 
     def rank_ends(self, lines: Path) -> list[float] | None:
-        """Return when the ranks of a schedule have ended, in seconds; None for other traces."""
+        """Return the end times of a schedule's ranks in seconds; None for other traces."""
         del lines
         return None
 

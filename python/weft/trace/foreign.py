@@ -4,10 +4,10 @@
 OTF2 and DUMPI traces are translated into weft's calls when they are read (`weft.trace.otf2`,
 `weft.trace.dumpi`).
 
-A time-independent trace is an index, a text file with the names of the files of actions, one for
-each rank; or one file with the actions of all ranks; or a directory with either. GOAL is the
-language of LogGOPSim and ATLAHS (`weft.trace.goal`). Both are translated into the replayer's lines
-when they are replayed.
+A time-independent trace is an index (a text file that names a file of actions per rank), a single
+file with the actions of all ranks, or a directory with either. GOAL is the language of LogGOPSim
+and ATLAHS (`weft.trace.goal`). Both are translated into the replayer's lines when they are
+replayed.
 """
 
 import copy
@@ -44,7 +44,7 @@ _SNIFFED_LINES = 1000
 _PAGE = "docs/trace-files.md lists what weft replays"
 
 Place = tuple[Path, int]
-"""File and number of a line."""
+"""File and line number."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class SmpiTrace(Folder):
 
     @property
     def lines(self) -> Path:
-        """The first file of actions."""
+        """First file of actions."""
         return self.files[0]
 
     def unpack(self, target: Path) -> Path:
@@ -89,7 +89,7 @@ class GoalTrace(Folder):
 
     @property
     def lines(self) -> Path:
-        """The schedule's file."""
+        """File of the schedule."""
         return self.path
 
     @property
@@ -98,11 +98,11 @@ class GoalTrace(Folder):
         return sum(map(len, self.schedule))
 
     def replay_arguments(self, lines: Path) -> tuple[str, ...]:
-        """Return the replayer's arguments, with the file for the ends of ranks."""
+        """Return the replayer's arguments, including the file for the ranks' end times."""
         return *super().replay_arguments(lines), str(_ends_of(lines))
 
     def rank_ends(self, lines: Path) -> list[float] | None:
-        """Return when each rank has ended, in seconds; None if the schedule has not."""
+        """Return the end time of each rank in seconds; None if the schedule has not ended."""
         file = _ends_of(lines)
         if not file.is_file():
             return None
@@ -110,7 +110,7 @@ class GoalTrace(Folder):
         return ends
 
     def unpack(self, target: Path) -> Path:
-        """Write the operations of each rank for the replayer, one a line."""
+        """Write the operations of each rank for the replayer, one per line."""
         with target.open("w", encoding="ascii") as file:
             for rank, operations in enumerate(self.schedule):
                 for one in operations:
@@ -139,7 +139,7 @@ def _ends_of(lines: Path) -> Path:
 
 
 def is_trace(path: Path) -> bool:
-    """Return True for a directory, and for a file that is a trace or schedule of another tool."""
+    """Return True for a directory, and for a trace or schedule file of another tool."""
     if path.is_dir():
         return True
     if not path.is_file():
@@ -153,7 +153,7 @@ def is_trace(path: Path) -> bool:
 
 
 def _origin(path: Path, ranks: int) -> Manifest:
-    """Return the origin of a trace that does not tell it."""
+    """Return the origin of a trace that does not state it."""
     return Manifest(
         weft="",
         simgrid="",
@@ -229,9 +229,9 @@ def _read_goal(path: Path) -> GoalTrace:
 
 
 def _is_raw(actions: Path) -> bool:
-    """Return True if actions beside a manifest are SimGrid's own: with `init`, or numbered types.
+    """Return True if actions next to a manifest are SimGrid's: with `init`, or numbered types.
 
-    Those that earlier versions of weft wrote have neither.
+    Actions written by earlier versions of weft contain neither.
     """
     for words in _head(actions) if actions.is_file() else ():
         name = words[1].lower() if len(words) > 1 else ""
@@ -252,7 +252,7 @@ def _read_raw(path: Path) -> SmpiTrace:
 
 
 def _files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files of actions that a path means; none if it is no trace."""
+    """Return the files of actions that a path refers to; none if it is not a trace."""
     if path.is_file():
         named = _named_by(path)
         return named or ((path,) if _has_actions(path) else ())
@@ -267,7 +267,7 @@ def _files_of(path: Path) -> tuple[Path, ...]:
 
 
 def _named_by(index: Path) -> tuple[Path, ...]:
-    """Return the files that an index names, each once; none if it is no index."""
+    """Return the files named in an index, without duplicates; none if it is not an index."""
     head = _head(index)
     if not head or any(is_line(words) for words in head[:1]):
         return ()
@@ -292,9 +292,10 @@ def _named_by(index: Path) -> tuple[Path, ...]:
 
 
 def _at(index: Path, name: str) -> Path | None:
-    """Return the file of a name in an index.
+    """Return the file for a name in an index.
 
-    SimGrid writes names from the directory on in which it ran; traces are moved with the index.
+    SimGrid writes names relative to the directory in which it ran; users move traces together with
+    the index.
     """
     beside = index.parent / f"{index.name}_files" / Path(name).name
     for one in (index.parent / name, Path(name), beside, index.parent / Path(name).name):
@@ -312,7 +313,7 @@ def _has_actions(path: Path) -> bool:
 
 
 def _head(path: Path) -> list[Words]:
-    """Return the first lines that are neither empty nor comments; none of a file of bytes."""
+    """Return the first lines that are neither empty nor comments; none for a binary file."""
     found: list[Words] = []
     try:
         with path.open("rb") as file:
@@ -341,7 +342,7 @@ def _read_smpi(path: Path, files: tuple[Path, ...]) -> SmpiTrace:
 
 
 def _survey(files: tuple[Path, ...]) -> tuple[int, bool]:
-    """Return the number of ranks, and whether lines have datatypes."""
+    """Return the number of ranks, and True if lines contain datatypes."""
     last, typed = -1, False
     for file in files:
         typed = typed or has_types(words for _, words in _lines(file))
@@ -362,7 +363,7 @@ def _lines(file: Path) -> Iterator[tuple[Place, Words]]:
 
 
 def _interleaved(files: tuple[Path, ...]) -> Iterator[tuple[Place, Words]]:
-    """Yield the lines of files in turn: the replayer keeps those that it reads ahead."""
+    """Interleave the lines of files: the replayer buffers the lines that it reads ahead."""
     for first in range(0, len(files), _FILES_AT_ONCE):
         some = [_lines(file) for file in files[first : first + _FILES_AT_ONCE]]
         with ExitStack() as stack:

@@ -8,8 +8,8 @@
     l2 requires l1
     }
 
-`calc` has nanoseconds, `send` and `recv` bytes. `requires` waits for the end of an operation,
-`irequires` for its start (T. Hoefler, C. Siebert, A. Lumsdaine, ICPP 2009).
+`calc` is followed by nanoseconds, `send` and `recv` by bytes. `requires` waits for the end of an
+operation, `irequires` for its start (T. Hoefler, C. Siebert, A. Lumsdaine, ICPP 2009).
 """
 
 import re
@@ -29,12 +29,12 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 class GoalError(Exception):
-    """A text that is no GOAL schedule; the message names the line."""
+    """Text that is not a GOAL schedule; the error names the line."""
 
 
 @dataclass
 class Operation:
-    """A send, receive or computation of a rank."""
+    """Send, receive or computation of a rank."""
 
     kind: str
     """`send`, `recv` or `calc`."""
@@ -47,12 +47,12 @@ class Operation:
     after_starts: list[int] = field(default_factory=list)
 
     def row(self) -> list[object]:
-        """Return the operation as libweft.so reads it."""
+        """Return the operation in the form that libweft.so reads."""
         its = [self.kind, self.size, self.peer, self.tag, self.cpu]
         return [*its, self.after_ends, self.after_starts]
 
     def line(self) -> str:
-        """Return the operation as the replayer reads it; `-` is the empty list."""
+        """Return the operation in the form that the replayer reads; `-` is the empty list."""
         its = self.row()[:5]
         lists = (",".join(map(str, one)) or "-" for one in (self.after_ends, self.after_starts))
         return " ".join([*map(str, its), *lists])
@@ -73,14 +73,14 @@ def parse_goal(text: str) -> Schedule:
 
 
 def _can_end(operations: list[Operation]) -> bool:
-    """Return True if no operation waits for itself, by way of others."""
+    """Return True if the dependencies are acyclic."""
     missing = [len(one.after_ends) + len(one.after_starts) for one in operations]
     waiting: list[list[int]] = [[] for _ in operations]
     for number, one in enumerate(operations):
         for first in (*one.after_ends, *one.after_starts):
             waiting[first].append(number)
     ready = [number for number, count in enumerate(missing) if count == 0]
-    for number in ready:  # grows
+    for number in ready:  # grows during the loop
         for later in waiting[number]:
             missing[later] -= 1
             if missing[later] == 0:
@@ -94,7 +94,7 @@ class _Parser:
         self._ranks: Schedule | None = None
         self._operations: list[Operation] | None = None  # of the open rank
         self._labels: dict[str, int] = {}
-        self._ends: list[tuple[int, int]] = []  # line and peer of messages
+        self._ends: list[tuple[int, int]] = []  # line and peer of each message
 
     def read(self, line: str) -> None:
         """Read a line without comments."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Kinds of files that are no traces, for messages."""
+"""Kinds of files that are not traces, for error messages."""
 
 import json
 from pathlib import Path

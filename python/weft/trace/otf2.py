@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""OTF2 traces, as Score-P, EZTrace and others write them, read by the `otf2` package.
+"""OTF2 traces as written by Score-P, EZTrace and other tools, read by the `otf2` package.
 
 OTF2 records messages, requests and collectives with their bytes, but neither datatypes nor
-operations: data are bytes, and reductions are sums. Byte counts of collectives follow Score-P
-(src/adapters/mpi/scorep_mpi_coll.c), where an Allreduce of N ranks counts N blocks at each.
+operations: weft replays data as bytes, and reductions as sums. Byte counts of collectives follow
+Score-P (src/adapters/mpi/scorep_mpi_coll.c), where an Allreduce on N ranks counts N blocks at each
+rank.
 """
 
 from collections import defaultdict
@@ -26,7 +27,7 @@ from weft.trace.recording import (
 )
 
 _BATCH = 4096
-"""Events that the package reads at once."""
+"""Events that the package reads in one batch."""
 _SENDS = {
     "MPI_SSEND": "Ssend",
     "MPI_BSEND": "Bsend",
@@ -56,9 +57,9 @@ class _Communicator:
 @dataclass(slots=True)
 class _Collective:
     call: Call
-    """The call to complete."""
+    """Call to be completed."""
     request: int | None = None
-    """Number of its request, if it does not block."""
+    """Number of the request; None for a blocking call."""
     operation: str = ""
     communicator: _Communicator = field(default_factory=lambda: _Communicator(WORLD, ()))
     root: int = -1
@@ -78,13 +79,13 @@ class _Request:
 class _Rank:
     timeline: Timeline = field(default_factory=Timeline)
     last: int = -1
-    """Ticks at which the last call ended; -1 before MPI_Init has returned."""
+    """End of the last call in ticks; -1 before MPI_Init has returned."""
     regions: list[tuple[str, int]] = field(default_factory=list)
-    """Functions of MPI that are open, with the number of calls when they began."""
+    """Open MPI functions, each with the number of calls at its start."""
     completed: list[int] = field(default_factory=list)
-    """Requests that the open function completes."""
+    """Requests completed by the open function."""
     half: tuple[int | str, str] | None = None
-    """Communicator and sent words of an MPI_Sendrecv whose receive is still to come."""
+    """Communicator and send words of an MPI_Sendrecv whose receive has not been read yet."""
     requests: dict[int, _Request] = field(default_factory=dict)
     probed: dict[int, Any] = field(default_factory=dict)
     collectives: list[_Collective] = field(default_factory=list)
@@ -93,7 +94,7 @@ class _Rank:
 
     @property
     def function(self) -> str:
-        """The function of MPI that is open; empty between calls."""
+        """Open MPI function; empty between calls."""
         return self.regions[-1][0] if self.regions else ""
 
 
@@ -123,7 +124,7 @@ def read_otf2(anchor: Path) -> Recording:
 
 
 def _look_for_parts(anchor: Path) -> None:
-    """Refuse an archive without the definitions of a location, which the library leaves out."""
+    """Refuse an archive that lacks the definitions of a location, which the library would skip."""
     folder = anchor.with_suffix("")
     definitions = {one.stem for one in folder.glob("*.def")}
     missing = sorted(one.stem for one in folder.glob("*.evt") if one.stem not in definitions)
@@ -363,16 +364,16 @@ def _named(constant: Any) -> str:
 
 
 def _function(region: str) -> str:
-    """Return the name of a function of MPI in capital letters; nothing for other regions."""
+    """Return the name of an MPI function in capital letters; empty for other regions."""
     name = region.upper().removesuffix("()").rstrip("_ ")
     return name.removeprefix("P") if name.startswith(("MPI_", "PMPI_")) else ""
 
 
-# ---- Collectives, whose words may depend on the bytes of others
+# ---- Collectives, whose words may depend on the bytes of other ranks
 
 
 def _complete_collectives(ranks: Sequence[_Rank]) -> None:
-    """Give each collective its words."""
+    """Set the words of each collective."""
     by_call: dict[tuple[int | str, int], dict[int, tuple[int, int]]] = defaultdict(dict)
     for process, one, key in _numbered(ranks):
         if one.operation in _VECTORS:
@@ -396,7 +397,7 @@ def _complete_collectives(ranks: Sequence[_Rank]) -> None:
 def _numbered(
     ranks: Sequence[_Rank],
 ) -> list[tuple[int, _Collective, tuple[int | str, int]]]:
-    """Return the collectives that have ended, each with its communicator and its place on it."""
+    """Return the finished collectives, each with its communicator and its position on it."""
     found = []
     for process, rank in enumerate(ranks):
         places: dict[int | str, int] = defaultdict(int)
@@ -411,7 +412,7 @@ def _numbered(
 def _words(one: _Collective, me: int, size: int, sizes: list[tuple[int, int]]) -> tuple[str, str]:
     """Return the name and the arguments of a collective, after its communicator."""
     if one.operation in ("BARRIER", _MAKES):
-        # What creates a communicator waits for all of its parent.
+        # A call that creates a communicator synchronises the ranks of its parent.
         return "Barrier", ""
     name = one.operation.capitalize()
     if one.operation == "ALLTOALLW":
@@ -420,14 +421,14 @@ def _words(one: _Collective, me: int, size: int, sizes: list[tuple[int, int]]) -
 
 
 def _block(total: int, size: int) -> int:
-    """Return the bytes of a block: of one rank's N blocks, or N - 1 if it was in place."""
+    """Return the bytes of a block, given N blocks of one rank, or N - 1 for an in-place call."""
     if total % size == 0 or size == 1:
         return total // size
     return total // (size - 1)
 
 
 def _rooted(one: _Collective, me: int, size: int) -> int:
-    """Return the bytes of a rank's block of a Gather or Reduce."""
+    """Return the bytes of a rank's block in a Gather or Reduce."""
     return one.sent if me != one.root or one.sent else one.received // max(size - 1, 1)
 
 
@@ -475,7 +476,7 @@ def _allgatherv(_one: _Collective, me: int, size: int, sizes: list[tuple[int, in
 
 
 def _alltoallv(_one: _Collective, me: int, _size: int, sizes: list[tuple[int, int]]) -> str:
-    """Divide what ranks send and receive in proportion: OTF2 records only their sums."""
+    """Distribute sent and received bytes in proportion: OTF2 records only their sums."""
     total = max(sum(sent for sent, _ in sizes), 1)
     sends = [sizes[me][0] * received // total for _, received in sizes]
     receives = [sent * sizes[me][1] // total for sent, _ in sizes]
@@ -493,7 +494,7 @@ def _reduce_scatter(_one: _Collective, _me: int, size: int, sizes: list[tuple[in
 
 
 def _scan(one: _Collective, me: int, size: int, _sizes: list[tuple[int, int]]) -> str:
-    """Take N + 1 blocks sent and received, or N - 1 if it was in place (scorep_mpi_coll.c)."""
+    """Assume N + 1 blocks sent and received, or N - 1 if in place (scorep_mpi_coll.c)."""
     both = one.sent + one.received
     if both == (one.received // (me + 1)) * (size + 1):
         return summed(both // (size + 1))

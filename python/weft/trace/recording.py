@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Timed traces of other tools, written as weft's own calls (docs/trace-files.md, `calls.gz`).
 
-A reader adds the calls of each rank in program order, with the times at which they began and ended.
-The time between two calls becomes a `sleep`. A call whose words depend on what follows, such as a
-receive from any rank, is added as soon as it starts and completed later.
+A reader adds the calls of each rank in program order, with their start and end times. The time
+between two calls becomes a `sleep`. A call whose words depend on later events, such as a receive
+from any rank, is added when it starts and completed later.
 """
 
 import gzip
@@ -29,7 +29,7 @@ SELF = "self"
 
 @dataclass(slots=True)
 class Call:
-    """Call of a rank; without words, it is left out."""
+    """Call of a rank; calls without words are omitted."""
 
     words: str = ""
 
@@ -42,12 +42,12 @@ def data(amount: int) -> str:
 
 
 def element_of(amounts: Sequence[int]) -> tuple[int, str]:
-    """Return size and name of the largest type that divides amounts of bytes which are added."""
+    """Return size and name of the largest type whose size divides a reduction's byte amounts."""
     return next(one for one in _REDUCED if all(amount % one[0] == 0 for amount in amounts))
 
 
 def summed(amount: int) -> str:
-    """Return the words for bytes that a reduction adds, whose type the trace does not tell."""
+    """Return the words for the bytes of a reduction whose type the trace does not state."""
     size, name = element_of([amount])
     return f"{amount // size} {name} MPI_SUM"
 
@@ -99,7 +99,7 @@ class Recording:
     communicators: list[tuple[int, ...]] = field(default_factory=list)
     """Members of communicators 1, 2, …, as ranks of MPI_COMM_WORLD."""
     makes_communicators: bool = True
-    """True if ranks create their communicators when they begin, False if calls of theirs do."""
+    """True if ranks create their communicators at the start, False if their calls create them."""
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file."""
@@ -110,7 +110,7 @@ class Recording:
             for rank in members if self.makes_communicators else ():
                 yield f"{rank} Comm_create_group 0 {listed(members)} {number} {number}"
                 count += 1
-        # In turn: the replayer keeps the lines that it reads ahead.
+        # Interleaved: the replayer buffers the lines that it reads ahead.
         for row in zip_longest(*(one.calls for one in self.ranks)):
             for rank, call in enumerate(row):
                 if call is not None and call.words:
@@ -123,7 +123,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class RecordedTrace(Folder):
-    """Timed trace of another tool, translated."""
+    """Translated timed trace of another tool."""
 
     packed: bytes = b""
 
@@ -134,7 +134,7 @@ class RecordedTrace(Folder):
 
     @property
     def lines(self) -> Path:
-        """The file that the user named."""
+        """File that the user named."""
         return self.path
 
     def unpack(self, target: Path) -> Path:

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Requests that calls of SimGrid's traces complete.
 
-SimGrid traces only how many requests an MPI_Waitall waits for, and neither which nor whether an
-MPI_Test has found its request complete. Two passes over the translated lines tell most of it: the
-first counts for each request, known by source, destination and tag, how often it is opened and
-waited for by name. In the second,
+SimGrid traces the number of requests of an MPI_Waitall, but neither the requests nor the results of
+MPI_Test. Two passes over the translated lines recover most of this: the first pass counts, for each
+request (identified by source, destination and tag), how often it is opened and waited for by name.
+In the second pass,
 
-- an MPI_Waitall leaves requests that are waited for by name later, and, if it has fewer requests
-  than the rest, the youngest of these; it counts null requests too;
-- the last MPI_Test of a request that nothing completes later is a wait: the program has gone on.
+- an MPI_Waitall does not complete requests that are waited for by name later nor, if its count
+  (which includes null requests) is smaller than the number of remaining requests, the youngest
+  remaining requests;
+- the last MPI_Test of a request that no later call completes is treated as a wait, since the
+  program has continued.
 """
 
 from collections import Counter, defaultdict, deque
@@ -30,21 +32,25 @@ def _key(rank: int, words: Words) -> Key:
 
 
 class Requests:
-    """Openings and completions of requests: `note` all lines, then `complete` all lines."""
+    """Openings and completions of requests: first `note` all lines, then `complete` all lines."""
 
     def __init__(self) -> None:
         """Begin without lines."""
         self._opened: Counter[Key] = Counter()
         self._waits: Counter[Key] = Counter()
         self._tests: dict[Key, deque[int]] = defaultdict(deque)
-        """Tests after each opening of a request; the first entry is of those before."""
+        """Number of tests after each opening of a request; the first entry counts tests before any
+        opening.
+        """
         self._waitalls: Counter[int] = Counter()
         self._open: dict[int, list[Key]] = defaultdict(list)
         self._collectives: Counter[int] = Counter()
         """Open non-blocking collectives of each rank."""
         self._started: Counter[int] = Counter()
         self._ended: Counter[int] = Counter()
-        """Non-blocking collectives of each rank that are started, and waited for one by one."""
+        """Non-blocking collectives of each rank that are started, and later waited for
+        individually.
+        """
 
     def note(self, words: Words) -> None:
         """Count a line in the first pass."""
@@ -68,7 +74,7 @@ class Requests:
             self._ended[rank] += 1
 
     def complete(self, words: Words) -> Words:
-        """Return a line of the second pass, in the first one's order, with its requests."""
+        """Return a line in the second pass, in the order of the first pass, with its requests."""
         rank, name = int(words[0]), words[1]
         if name in _SENDS or name == "irecv":
             self._start(_key(rank, words))
@@ -99,7 +105,7 @@ class Requests:
             self._open[key[0]].remove(key)
 
     def _waited_later(self, key: Key) -> int:
-        """Return how many open requests of a key are waited for by name later."""
+        """Return the number of open requests of a key that are waited for by name later."""
         return max(0, self._waits[key] - self._opened[key])
 
     def _test(self, key: Key, words: Words) -> Words:

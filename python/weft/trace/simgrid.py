@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Lines of SimGrid's time-independent traces, translated into those of `weft.trace.actions`.
+"""Translator from lines of SimGrid's time-independent traces to lines of `weft.trace.actions`.
 
 SimGrid 4.1's tracer (`smpirun -trace-ti`; src/smpi/bindings/smpi_pmpi_*.cpp, and
 src/instr/instr_private.hpp for their form) writes lines such as `3 allreduce 16 0 1`: datatypes by
 number, no operations, MPI_UNDEFINED for both MPI_ANY_SOURCE and MPI_PROC_NULL, and no second count
-that is zero. Batsim and other tools write such lines without datatypes. Missing arguments are those
-that SimGrid's replayer assumes (src/smpi/internals/smpi_replay.cpp): a line is translated to what
-that replayer would do, except for operations of reductions, which are MPI_SUM.
+if it is zero. Batsim and other tools write such lines without datatypes. Missing arguments get the
+defaults of SimGrid's replayer (src/smpi/internals/smpi_replay.cpp): a translated line has the same
+effect as in that replayer, except that all reductions use MPI_SUM.
 """
 
 import re
@@ -29,7 +29,7 @@ from weft.trace.datatypes import DATATYPES
 UNKNOWN = -333
 """MPI_UNDEFINED."""
 OPERATION = "MPI_SUM"
-"""The tracer writes no operations; a sum is what switches execute most often."""
+"""Substitute for operations, which the tracer does not write: switches execute sums most often."""
 
 # COLL_TAG_… of src/smpi/include/private.hpp, minus one if the program made the call
 # (src/smpi/colls/smpi_nbc_impl.cpp).
@@ -49,7 +49,7 @@ _COLLECTIVE_TAGS = {
     -4446: "iallreduce",
 }
 _LAST_TAG = -112
-"""Smaller tags are of collectives, except MPI_ANY_TAG and MPI_UNDEFINED."""
+"""Smaller tags belong to collectives, except MPI_ANY_TAG and MPI_UNDEFINED."""
 _SENDS = {
     "send": "send",
     "isend": "isend",
@@ -64,7 +64,7 @@ _REAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][-+]?[0-9]{1,3})?")
 _RANK = re.compile(r"p?([0-9]{1,9})")
 _MOST = (1 << 31) - 1
 UNSIZED = str(_MOST)
-"""Count of a receive whose size the trace leaves open, with a negative number."""
+"""Count of a receive whose size the trace does not state, marked by a negative number."""
 _LARGEST_ELEMENT = 32
 """Bytes of the largest datatype."""
 _BYTES_OF_DOUBLE = 8
@@ -101,17 +101,17 @@ class _Rank:
     collectives: list[str] = field(default_factory=list)
     """Open non-blocking collectives."""
     messages: int = 0
-    """Open requests of messages."""
+    """Number of open message requests."""
     ended: bool = False
     calls: Counter[str] = field(default_factory=Counter)
     """Collectives, by name."""
 
 
 class Translator:
-    """Translates the lines of all ranks, each rank's in order."""
+    """Translates the lines of all ranks; the lines of each rank must be in order."""
 
     def __init__(self, ranks: int, *, typed: bool) -> None:
-        """Begin; `typed`: lines have datatypes, as SimGrid's tracer writes them."""
+        """Start; `typed` is True if lines contain datatypes, as SimGrid's tracer writes them."""
         self._ranks = ranks
         self._typed = typed
         self._states = [_Rank() for _ in range(ranks)]
@@ -159,7 +159,7 @@ class Translator:
         return lines
 
     def end(self) -> Iterator[Words]:
-        """Yield the ends of ranks that have none, after checking that the ranks agree."""
+        """Yield the missing end lines of ranks, after a check that the ranks are consistent."""
         for rank, state in enumerate(self._states):
             for name in state.calls.keys() | self._states[0].calls.keys():
                 if state.calls[name] != self._states[0].calls[name]:
@@ -200,7 +200,7 @@ class Translator:
         return self._collective(rank, name, arguments)
 
     def _finalize(self, rank: int) -> list[Words]:
-        """End a rank; what it has not waited for ends too, as after a successful MPI_Test."""
+        """End a rank; its pending requests end too, as after a successful MPI_Test."""
         state = self._states[rank]
         state.ended = True
         still = state.messages + len(state.collectives)
@@ -238,7 +238,7 @@ class Translator:
         still = self._states[rank].collectives
         wanted = _COLLECTIVE_TAGS.get(tag, "")
         same = [at for at, one in enumerate(still) if one.startswith(wanted)]
-        if name == "test" or not still:  # its end is waited for later, or has been found
+        if name == "test" or not still:  # the end is waited for later, or has been found
             return []
         at = same[0] if same else 0
         still.pop(at)
@@ -278,7 +278,7 @@ class Translator:
         return [[name, _whole(sent), _whole(received), *both]]
 
     def _rooted(self, rank: int, words: Words) -> list[Words]:
-        """Away from the root, MPI ignores one of the buffers, and the tracer writes anything."""
+        """Fix arguments outside the root: MPI ignores a buffer, and the tracer writes any value."""
         name, *arguments = words
         sent, received, *rest = self._with_second_count(arguments, 5)
         (root,) = _root(rest)
@@ -310,7 +310,7 @@ class Translator:
         return [["scatterv", *counts, _whole(received), root, theirs, own]]
 
     def _allgatherv(self, rank: int, words: Words) -> list[Words]:
-        """Displacements, which old traces have at the end, change no time."""
+        """Drop the displacements at the end of old traces, which do not affect time."""
         sent, counts, rest = words[1], self._counts(words, 2), words[2 + self._ranks :]
         if len(rest) >= self._ranks and len(rest) != 2:
             rest = rest[: len(rest) - self._ranks]
@@ -326,7 +326,7 @@ class Translator:
         return [["alltoallv", *sent, *received, *both]]
 
     def _reduce_scatter(self, rank: int, words: Words) -> list[Words]:
-        """Tell MPI_Reduce_scatter_block of n elements, traced as n zeros and the datatype."""
+        """Recognize MPI_Reduce_scatter_block of n elements, traced as n zeros and the datatype."""
         arguments = words[1:]
         if self._typed and len(arguments) > 1 and all(one == "0" for one in arguments[:-1]):
             block = [str(len(arguments) - 1), self._type(rank, arguments, len(arguments) - 1)]
@@ -370,12 +370,12 @@ class Translator:
 
 @dataclass
 class Sources:
-    """Meanings of `UNKNOWN` sources: any source, or none; and of receives of unknown size."""
+    """Resolves `UNKNOWN` sources to any source or none, and receives of unknown size."""
 
     sent: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Messages by destination and tag."""
+    """Number of messages by destination and tag."""
     named: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Receives from a rank, by receiver and tag."""
+    """Number of receives from a named rank, by receiver and tag."""
     unknown: Counter[tuple[int, int]] = field(default_factory=Counter)
     most: int = 0
     """Largest count of a send."""
@@ -399,7 +399,7 @@ class Sources:
             kind[rank, tag] += 1
 
     def resolve(self, words: Words) -> Words:
-        """Return a line with its source, and with a count that any message fits."""
+        """Return a line with its source, and with a count that fits any message."""
         name = words[1]
         if name in _RECEIVES and int(words[2]) == UNKNOWN:
             words = [*words[:2], self._source(int(words[0]), int(words[3])), *words[3:]]
@@ -420,14 +420,14 @@ class Sources:
             yield tag
 
     def _source(self, rank: int, tag: int) -> str:
-        """Return MPI_PROC_NULL if the messages to a rank are those of its other receives."""
+        """Return MPI_PROC_NULL if other receives of a rank account for all messages to it."""
         if rank not in self.any_tag and self.sent[rank, tag] <= self.named[rank, tag]:
             return str(PROC_NULL)
         return str(ANY_SOURCE)
 
 
 def has_types(lines: Iterable[Words]) -> bool:
-    """Return True if lines have datatypes: the first one that tells decides."""
+    """Return True if lines contain datatypes, according to the first unambiguous line."""
     longest = {"bcast": 2, "reduce": 3, "allreduce": 2, "scan": 2, "exscan": 2, "alltoall": 2}
     longest |= dict.fromkeys((*_SENDS, *_RECEIVES), 3) | {"allgather": 2, "sendrecv": 4}
     for words in lines:
@@ -454,12 +454,12 @@ def _real(word: str) -> str:
 
 
 def _whole(word: str) -> str:
-    """Return a whole number, which may be written as a real one, such as 1e6."""
+    """Return an integer, which may be written as a real number, such as 1e6."""
     return str(int(float(_real(word))))
 
 
 def _fitting(count: str, datatype: str) -> tuple[str, str]:
-    """Return more than 2 GiB of bytes as doubles: counts are ints."""
+    """Express more than 2 GiB of bytes as doubles, as counts are ints."""
     if datatype != "MPI_BYTE" or int(count) <= _MOST:
         return count, datatype
     return str(-(-int(count) // _BYTES_OF_DOUBLE)), "MPI_DOUBLE"

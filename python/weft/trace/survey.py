@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Check that a trace in SimGrid's form replays as the program ran.
 
-SimGrid's tracer omits calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all that create
-communicators), so that a replay could hang or match the wrong message. Messages are therefore
-counted at both ends, and requests from their start to their completion.
+SimGrid's tracer omits calls (MPI_Waitsome, MPI_Sendrecv with MPI_PROC_NULL, all calls that create
+communicators), so that a replay could hang or match the wrong message. The survey therefore counts
+messages at both ends, and requests from start to completion.
 """
 
 from collections import Counter
@@ -31,12 +31,12 @@ Message = tuple[int, int, int]
 class _Rank:
     ended: bool = False
     tests: bool = False
-    """True if the rank calls MPI_Test, whose result is not in the trace."""
+    """True if the rank calls MPI_Test, whose result the trace does not contain."""
     requests: Counter[Message] = field(default_factory=Counter)
     open_collectives: int = 0
     """Pending non-blocking collectives."""
     from_any: int = 0
-    """Blocking receives from MPI_ANY_SOURCE; those from MPI_PROC_NULL are not traced."""
+    """Blocking receives from MPI_ANY_SOURCE; receives from MPI_PROC_NULL are not traced."""
     from_unknown: int = 0
     any_tag: bool = False
 
@@ -50,13 +50,13 @@ class Survey:
     """Summary of a trace, built line by line; `check` at the end validates it."""
 
     def __init__(self, ranks: int) -> None:
-        """Begin with an empty trace of this number of ranks."""
+        """Start with an empty trace of this number of ranks."""
         self._grammar = Grammar(ranks)
         self._ranks = [_Rank() for _ in range(ranks)]
         self._sent: Counter[Message] = Counter()
         self._received: Counter[Message] = Counter()
         self._null_receivers: set[int] = set()
-        """Ranks whose receives from an unknown rank are from MPI_PROC_NULL."""
+        """Ranks whose receives from an unknown rank are receives from MPI_PROC_NULL."""
 
     def add(self, words: Words) -> None:
         """Process one line."""
@@ -71,7 +71,7 @@ class Survey:
         elif action in ("recv", "irecv"):
             self._receive(rank, int(arguments[0]), int(arguments[1]), opens=action[0] == "i")
         elif action == "sendrecv":
-            # The tracer omits tags, and the replay gives both the tag 0.
+            # The tracer omits the tags, and the replay sets both tags to 0.
             self._sent[rank, int(arguments[1]), 0] += 1
             self._receive(rank, int(arguments[3]), 0, opens=False)
         elif action == "wait":
@@ -146,7 +146,7 @@ class Survey:
         state.open_collectives -= 1
 
     def check(self) -> None:
-        """Check at the end of a trace that it is complete, and that every message is received."""
+        """Check at the end of a trace that it is complete and that every message is received."""
         for rank, state in enumerate(self._ranks):
             if not state.ended:
                 raise UnfitError(f"it is truncated: there is no 'finalize' of rank {rank}")
@@ -189,12 +189,12 @@ class Survey:
 
 
 def _threes(words: Words) -> list[Words]:
-    """Split into source, destination and tag of each request."""
+    """Split the words into source, destination and tag of each request."""
     return [words[at : at + 3] for at in range(0, len(words), 3)]
 
 
 def _partner(rank: int) -> int:
-    """Return a rank, or one common value for all that are not ranks."""
+    """Return a rank, or a common value for all special ranks."""
     return rank if rank >= 0 else UNKNOWN
 
 

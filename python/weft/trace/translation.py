@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Timed traces (OTF2, DUMPI), translated into weft's own by a process of its own.
+"""Translation of timed traces (OTF2, DUMPI) to weft's own form, in a separate process.
 
-The libraries that read them write to stderr, and that of DUMPI ends the process when a file is
-damaged. The process leaves its result in a file: the lines, or the message for the user.
+The reading libraries write to stderr, and DUMPI's library ends the process if a file is damaged.
+The process writes its result to a file: the lines, or an error message for the user.
 """
 
 import json
@@ -26,7 +26,7 @@ _RESULT, _LINES = "result.json", "calls.gz"
 
 
 def translate(kind: str, path: Path) -> tuple[int, bytes]:
-    """Return the number of ranks and the compressed lines of a trace, OTF2 or DUMPI."""
+    """Return the number of ranks and the compressed lines of an OTF2 or DUMPI trace."""
     need("traces")
     with tempfile.TemporaryDirectory(prefix="weft-trace-") as folder:
         child = subprocess.run(
@@ -49,7 +49,7 @@ def translate(kind: str, path: Path) -> tuple[int, bytes]:
 
 
 def _reason(child: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the signal that ended a process, and the last that it said."""
+    """Return the signal that ended a process, and the last line of its output."""
     said = child.stderr.decode(errors="replace").strip().splitlines()
     last = f" ({printable(said[-1][:200])})" if said else ""
     name = f" by {signal.Signals(-child.returncode).name}" if child.returncode < 0 else ""
@@ -57,7 +57,7 @@ def _reason(child: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def main() -> None:
-    """Translate a trace: the arguments are its kind, its path and a directory for the result."""
+    """Translate a trace; the arguments are its kind, its path and a directory for the result."""
     kind, path, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     try:
         recording = _READERS[kind](path)
