@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Training of language models on GPUs: one iteration as programs of ranks, from a model's sizes.
+"""Training of language models on GPUs: the rank programs of one iteration of a model.
 
 Users: api, campaign, cli, iterations, report, runs, schemas, study.
 """

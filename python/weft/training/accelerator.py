@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""GPUs: peak rates, memory, and how long kernels take.
+"""GPUs: peak rates, memory, and kernel times.
 
-A matrix product takes the time of its operations at a fraction of the peak rate, which rises with
-the sizes of the matrices: `efficiency` * x / (x + `half_size`) for 1/x = 1/m + 1/n + 1/k. That is
-the time of the operations at the highest rate reached, plus the time in which the operands' 2(mn +
-nk + mk) bytes pass memory and caches: a product is neither only limited by one nor by the other.
+A matrix product executes its operations at a fraction of the peak rate that rises with the sizes of
+the matrices: `efficiency` * x / (x + `half_size`) for 1/x = 1/m + 1/n + 1/k. This is equivalent to
+the time of the operations at the highest rate reached, plus the time of moving the operands' 2(mn +
+nk + mk) bytes through memory and caches, since both limit a product.
 
-The rate of attention rises in the same way with the tokens that a token may attend to. Other
-kernels take the time of the bytes that they read and write.
+The rate of attention rises in the same way with the number of tokens that a token may attend to.
+All other kernels are limited by the bytes that they read and write.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,32 +32,32 @@ _MOST_FLOPS = 1e18
 
 @dataclass(frozen=True, kw_only=True)
 class Accelerator:
-    """A type of GPU."""
+    """Type of GPU."""
 
     name: str
     sms: int
     """Streaming multiprocessors."""
     memory: float
-    """Bytes."""
+    """Memory in bytes."""
     bandwidth: float
-    """Bytes of memory per second."""
+    """Memory bandwidth in bytes per second."""
     peak: Mapping[str, float]
-    """Operations per second of dense matrices, by precision."""
+    """Dense matrix operations per second, by precision."""
     efficiency: float
-    """Fraction of the peak that large matrix products reach."""
+    """Fraction of the peak rate that large matrix products reach."""
     half_size: float
     """Size x, in elements, at which half of `efficiency` is reached."""
     attention: Mapping[str, float]
-    """Operations per second of attention at many tokens, and the tokens at which half of that is
-    reached: `forward`, `forward_half`, `backward` and `backward_half`.
+    """Operations per second of attention for many tokens, and the number of tokens at which half of
+    this rate is reached: `forward`, `forward_half`, `backward` and `backward_half`.
     """
     memory_efficiency: float = 1.0
-    """Fraction of the bandwidth that kernels limited by memory reach."""
+    """Fraction of the bandwidth that memory-bound kernels reach."""
     launch_s: float = 0.0
-    """Time between two kernels."""
+    """Gap between two kernels."""
 
     def slowed(self, factor: float) -> "Accelerator":
-        """Return the same GPU with all computation taking so many times as long."""
+        """Return the same GPU with all computation slowed down by a factor."""
         rates = {
             name: rate if name.endswith("_half") else rate / factor
             for name, rate in self.attention.items()
@@ -79,14 +79,14 @@ class Accelerator:
         return one.flops / (peak * self.efficiency) * slower + self.launch_s
 
     def attention_forward_s(self, flops: float, tokens: float) -> float:
-        """Return the time of attention to so many tokens in a forward pass."""
+        """Return the time of attention to a number of tokens in a forward pass."""
         return self._attention_s("forward", flops, tokens)
 
     def attention_backward_s(self, flops: float, tokens: float) -> float:
         """Return the time of the backward pass of attention, given its forward operations.
 
-        The scores are computed again: five products instead of two (Dao, "FlashAttention-2", ICLR
-        '24, section 4.1).
+        The scores are recomputed: five products instead of two (Dao, "FlashAttention-2", ICLR '24,
+        section 4.1).
         """
         return self._attention_s("backward", 2.5 * flops, tokens)
 
@@ -95,12 +95,12 @@ class Accelerator:
         return flops / self.attention[name] * slower + self.launch_s
 
     def memory_s(self, amount: float) -> float:
-        """Return the time of kernels that read or write so many bytes."""
+        """Return the time of kernels that read or write a number of bytes."""
         return amount / (self.bandwidth * self.memory_efficiency) + self.launch_s
 
 
 def accelerators() -> list[str]:
-    """Return the names of the presets of GPUs."""
+    """Return the names of the GPU presets."""
     return _core.list_presets("accelerator")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A training file on a GPU as a workload, with a summary of the iteration."""
+"""Workload of a training file on a GPU, with a summary of the iteration."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ from weft.training.workload import NewProgram, Program, Workload
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """An iteration, without its time."""
+    """Summary of an iteration, without its time."""
 
     model: str
     gpu: str
     ranks: int
     parameters: int
     active_parameters: int
-    """Parameters that a token uses."""
+    """Parameters used for a token."""
     tokens: int
     """Tokens of the iteration."""
     flops: float
-    """Operations of the model, without those computed again; the causal mask counts as half."""
+    """Operations of the model, without recomputation; the causal mask counts as half."""
     whole_attention_flops: float
-    """The same, with all products of attention, as the mask were none."""
+    """Operations of the model with all products of attention, as without the mask."""
     peak: float
-    """Operations per second of a GPU in the precision."""
+    """Operations per second of a GPU in this precision."""
     layout: str
-    """Division of the work among the ranks, in words."""
+    """Parallel layout of the ranks, in words."""
     memory: Memory
-    """Needs of a GPU of the stage that needs most."""
+    """Memory requirements of a GPU in the stage that requires most."""
     memory_available: float
-    """Bytes of a GPU."""
+    """Memory of a GPU in bytes."""
     operations: tuple[int, ...]
     """Number of operations of each stage's program."""
 
@@ -50,7 +50,7 @@ class Summary:
     def mfu(self, time_s: float) -> float:
         """Return the model FLOPs utilisation of an iteration.
 
-        That is the fraction of the peak rate (Chowdhery et al., "PaLM", 2022, appendix B).
+        MFU is the fraction of the peak rate (Chowdhery et al., "PaLM", 2022, appendix B).
         """
         return self.flops / time_s / self.ranks / self.peak
 
@@ -64,7 +64,8 @@ def build(
 ) -> tuple[Workload, Summary]:
     """Return the programs of an iteration, and its summary.
 
-    Raises `WeftError` if the GPU has less memory than needed, or has no rate for the precision.
+    Raises `WeftError` if the GPU has less memory than needed, or if its preset lacks a rate for the
+    precision.
     """
     costs = Costs(training, gpu.slowed(training.method.slowdown))
     parallel = training.parallel

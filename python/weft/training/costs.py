@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Computation times and message sizes of the parts of a layer, for one microbatch on one rank.
+"""Computation times and message sizes of a layer's parts, for one microbatch on one rank.
 
-Besides matrix products, attention and the elements that other kernels read and write count: norms,
+The times include matrix products, attention, and the memory traffic of all other kernels: norms,
 residuals, activation functions, rotations of queries and keys, and permutations of tokens.
 """
 
@@ -28,7 +28,7 @@ class Times:
     weight: float = 0.0
 
     def __add__(self, other: "Times") -> "Times":
-        """Return the times of two parts one after the other."""
+        """Return the times of two consecutive parts."""
         return Times(
             self.forward + other.forward, self.input + other.input, self.weight + other.weight
         )
@@ -39,7 +39,7 @@ class Attention:
     """Times of a layer's attention."""
 
     before: Times
-    """Norm and the products that make queries, keys and values."""
+    """Norm and the products that compute queries, keys and values."""
     core: Times
     """Products of queries, keys and values."""
     after: Times
@@ -79,19 +79,19 @@ class Costs:
 
     @cached_property
     def tokens(self) -> float:
-        """Tokens of a microbatch that the tensor parallel ranks share."""
+        """Tokens of a microbatch, which the tensor parallel ranks share."""
         batch = self.training.batch
         return batch.micro * batch.sequence / self.training.parallel.context
 
     @cached_property
     def lane_tokens(self) -> float:
-        """Tokens of a rank where sequence parallelism divides them."""
+        """Tokens of a rank where sequence parallelism splits the sequence."""
         parallel = self.training.parallel
         return self.tokens / (parallel.tensor if parallel.sequence_parallel else 1)
 
     @cached_property
     def activations(self) -> float:
-        """Bytes between two layers, of all tensor parallel ranks."""
+        """Bytes between two layers, over all tensor parallel ranks."""
         return self.tokens * self.training.model.hidden * ACTIVATION_BYTES
 
     @cached_property
@@ -116,7 +116,8 @@ class Costs:
     def loss(self) -> float:
         """Bytes of maxima, sums and targets' logits of a microbatch.
 
-        These are summed for the cross-entropy of a vocabulary that ranks divide (Megatron-LM).
+        Ranks sum these for the cross-entropy of a vocabulary that is split among them
+        (Megatron-LM).
         """
         return 3 * self.tokens * _LOSS_BYTES
 
@@ -189,7 +190,7 @@ class Costs:
         return self._part([product], 2 * normed + 2 * logits, 3 * normed + 2 * logits)
 
     def optimizer_s(self, parameters: float) -> float:
-        """Return the time of Adam's step for so many parameters of a rank."""
+        """Return the time of Adam's step for a number of parameters of a rank."""
         return self.gpu.memory_s(parameters * self.training.method.optimizer.step_bytes)
 
     def _both(self, tokens: float, width: float, count: float) -> Times:
@@ -203,7 +204,7 @@ class Costs:
         return self._part(products, model.matrices * active, (2 * model.matrices - 1) * active)
 
     def _part(self, products: Sequence[MatrixProduct], forward: float, backward: float) -> Times:
-        """Return the times of products, and of kernels that read or write so many elements."""
+        """Return the times of products, and of kernels that read or write a number of elements."""
         matrices = self.gpu.products_s(products, self.training.method.precision)
         return Times(
             matrices + self._memory_s(forward), matrices + self._memory_s(backward), matrices

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Training files: a model, how ranks share it, and what an iteration consists of.
+"""Training files: model, parallel layout, and batch of an iteration.
 
     like = "llama-3-70b"
 
@@ -14,7 +14,7 @@
     micro = 1
     global = 2048
 
-`like` names a preset, whose [model] the file's own [model] completes or changes. docs/
+`like` names a preset; the file's own [model] extends or overrides the preset's [model]. docs/
 training-models.md describes the keys, from the tables below.
 """
 
@@ -101,7 +101,7 @@ RECOMPUTATIONS: Mapping[str, str] = {
     "selective": "attention's are computed again",
     "full": "only the input of each layer is kept",
 }
-"""Activations that the backward pass computes again."""
+"""Activations that the backward pass recomputes."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ class Optimizer:
 
     meaning: str
     state_bytes: int
-    """Bytes that it keeps for a parameter."""
+    """Bytes of state per parameter."""
     step_bytes: int
-    """Bytes of a parameter that a step reads or writes."""
+    """Bytes per parameter that a step reads or writes."""
 
 
-# A step reads gradient, parameter and moments, and writes all but the gradient; with an FP32 copy,
-# it writes the BF16 parameter too.
+# A step reads gradient, parameter and moments, and writes all of them except the gradient; with an
+# FP32 copy, it also writes the BF16 parameter.
 OPTIMIZERS: Mapping[str, Optimizer] = {
     "mixed": Optimizer("a copy of the parameters and both moments in FP32", 12, 4 * 4 + 3 * 4 + 2),
     "bf16": Optimizer("both moments in BF16, no copy", 4, 4 * 2 + 3 * 2),
@@ -154,11 +154,11 @@ class Batch:
     """Sequences of an iteration."""
 
     sequence: int
-    """Tokens of a sequence."""
+    """Tokens per sequence."""
     micro: int
-    """Sequences of a microbatch."""
+    """Sequences per microbatch."""
     sequences: int
-    """Sequences of all data parallel ranks."""
+    """Sequences over all data parallel ranks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ class Method:
     """Precision, recomputation and overlap of an iteration."""
 
     gpu: str = ""
-    """Name of a preset; empty if the file has none."""
+    """Name of a preset; empty if the file does not name one."""
     precision: str = "bf16"
     gradient_bytes: int = 4
     optimizer: Optimizer = OPTIMIZERS["mixed"]
@@ -175,17 +175,17 @@ class Method:
     slowdown: float = 1.0
     """Factor on the times of all computation."""
     copies: float = 0.0
-    """Copies of a token that are sent to experts."""
+    """Copies of each token sent to experts."""
     bucket: int = 0
-    """Bytes of gradients summed at once; 0: those of a layer."""
+    """Bytes of gradients summed at once; 0: a layer's gradients."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingFile:
-    """A parsed training file, whose keys agree with each other."""
+    """Parsed training file with consistent keys."""
 
     source: str
-    """Name in messages."""
+    """Name for error messages."""
     name: str
     """Name of the model."""
     model: Model
@@ -197,7 +197,7 @@ class TrainingFile:
 
     @property
     def microbatches(self) -> int:
-        """Microbatches of a data parallel rank."""
+        """Microbatches per data parallel rank."""
         return self.batch.sequences // (self.batch.micro * self.parallel.data)
 
     def chunks_of(self, stage: int) -> tuple[tuple[int, ...], ...]:
@@ -206,14 +206,14 @@ class TrainingFile:
 
 
 def models() -> list[str]:
-    """Return the names of the presets of models."""
+    """Return the names of the model presets."""
     return _core.list_presets("model")
 
 
 def load_model(name: str | Path, changes: Sequence[str] = ()) -> TrainingFile:
     """Read a training file, or the preset of a model for one GPU. Raises `WeftError`.
 
-    `changes` are TABLE.KEY=VALUE each, as of fabric files.
+    Each of `changes` is TABLE.KEY=VALUE, as for fabric files.
     """
     path = Path(name)
     if not path.exists() and str(name) in models():
@@ -232,7 +232,7 @@ _ONE = {"sequence": 4096, "global": 1}
 
 
 def _changed(top: Options, changes: Sequence[str]) -> Options:
-    """Return the file with keys that are set from outside. Values are TOML's, or texts."""
+    """Return the file with keys overridden from outside, by TOML values or texts."""
     tables = {**top.values}
     for change in changes:
         place, sign, text = change.partition("=")
@@ -252,11 +252,11 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     "batch": BATCH,
     "train": TRAIN,
 }
-"""Tables whose keys can be changed from outside."""
+"""Tables whose keys can be overridden from outside."""
 
 
 def of_tables(top: Options, name: str) -> TrainingFile:
-    """Return the training that parsed tables describe."""
+    """Return the training described by parsed tables."""
     top.allow("model", "parallel", "batch", "train", *TOP)
     like = _preset(top) if "like" in top.values else None
     model = _model(_merged(top, like))
@@ -484,7 +484,8 @@ def _batch(table: Options, parallel: Parallelism) -> Batch:
             f"found {batch.sequences}, but micro x data = {batch.micro} x {parallel.data} sequences"
             f" are computed at once; give a multiple of {once}",
         )
-    # With a causal mask, context parallel ranks take two parts each; sequence parallel ranks one.
+    # With a causal mask, context parallel ranks take two parts each, and sequence parallel ranks
+    # one.
     parts = (2 * parallel.context if parallel.context > 1 else 1) * parallel.tensor
     if batch.sequence % parts:
         table.fail(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Memory that a GPU needs: parameters, gradients, optimizer, activations of microbatches in flight.
+"""Memory requirements of a GPU: parameters, gradients, optimizer, activations in flight.
 
 Activations are the tensors that the backward pass reads (Korthikanti et al., "Reducing Activation
 Recomputation in Large Transformer Models", MLSys '23, section 4), without dropout, and with
-FlashAttention, which keeps its output and a number for each token and head instead of the scores.
+FlashAttention, which stores its output and a statistic per token and head instead of the scores.
 Workspaces, buffers of NCCL and fragmentation are not counted.
 """
 
@@ -20,15 +20,15 @@ from weft.training.shards import PARAMETER_BYTES
 from weft.training.units import Unit, stage_units
 
 _STATISTICS_BYTES = 4
-"""Bytes that FlashAttention keeps for a token and head."""
+"""Bytes that FlashAttention stores per token and head."""
 _LOGIT_BYTES = 2 + 4
-"""Bytes of a logit in BF16 and of its probability in FP32."""
+"""Bytes of a BF16 logit and its FP32 probability."""
 _GIGA = 1e9
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes that a GPU of a stage needs."""
+    """Bytes required on a GPU of a stage."""
 
     stage: int
     parameters: float
@@ -38,23 +38,23 @@ class Memory:
 
     @property
     def total(self) -> float:
-        """Bytes altogether."""
+        """Total bytes."""
         return self.parameters + self.gradients + self.optimizer + self.activations
 
 
 def memory_of(costs: Costs, stage: int) -> Memory:
-    """Return what a GPU of a stage needs."""
+    """Return the memory requirements of a GPU of a stage."""
     return _Stage(costs, stage).memory()
 
 
 def most_memory(costs: Costs) -> Memory:
-    """Return what a GPU of the stage with the greatest need needs."""
+    """Return the memory requirements of a GPU of the stage with the largest total."""
     stages = range(costs.training.parallel.pipeline)
     return max((memory_of(costs, stage) for stage in stages), key=lambda one: one.total)
 
 
 def check_memory(training: TrainingFile, gpu: Accelerator, most: Memory) -> None:
-    """Raise `WeftError` if a GPU has less memory than it needs."""
+    """Raise `WeftError` if a GPU has less memory than required."""
     if most.total <= gpu.memory:
         return
     parts = ", ".join(
@@ -74,7 +74,7 @@ def check_memory(training: TrainingFile, gpu: Accelerator, most: Memory) -> None
 
 
 def _remedies(training: TrainingFile, most: Memory) -> Iterator[str]:
-    """Yield changes of the file that lower the largest part."""
+    """Yield changes to the file that reduce the largest part."""
     parallel, method = training.parallel, training.method
     if most.activations > most.total / 2:
         if method.recomputation != "full":
@@ -101,7 +101,7 @@ class _Stage:
         self._stage = stage
 
     def memory(self) -> Memory:
-        """Return all parts."""
+        """Return all parts of the memory requirements."""
         units = [unit for chunk in self._units for unit in chunk]
         return Memory(
             stage=self._stage,
@@ -121,7 +121,7 @@ class _Stage:
         return self._parallel.divides_parameters or self._parallel.sharding == "zero-2"
 
     def _kept(self, units: list[Unit], divided: bool) -> float:
-        """Return the parameters of which a rank keeps something: its own, and two whole units."""
+        """Return the parameters stored on a rank: its own, and two whole units."""
         whole = sorted((unit.dense + unit.routed for unit in units), reverse=True)
         if not divided:
             return sum(whole)
@@ -131,7 +131,7 @@ class _Stage:
         return sum(unit.updated(self._parallel) for unit in units)
 
     def _activations(self) -> float:
-        """Return the most bytes that microbatches in flight have at any time."""
+        """Return the peak bytes of microbatches in flight."""
         chunks = [self._of_chunk(chunk) for chunk in range(len(self._units))]
         now = most = 0.0
         for one in passes(self._parallel, self._stage, self._training.microbatches):
@@ -153,7 +153,7 @@ class _Stage:
         return found
 
     def _working_layer(self) -> float:
-        """Return the bytes of a layer that is computed again."""
+        """Return the bytes of a layer that is recomputed."""
         if self._training.method.recomputation != "full":
             return 0.0
         layers = [unit.layer for chunk in self._units for unit in chunk if unit.layer is not None]
@@ -171,7 +171,7 @@ class _Stage:
         if recomputation == "none":
             output = model.value_size * ACTIVATION_BYTES + _STATISTICS_BYTES
             attention += model.heads * output
-        # Both norms keep their input and output.
+        # Both norms store their input and output.
         return 4 * hidden + lanes * attention + self._of_feed_forward(layer, hidden, lanes)
 
     def _of_feed_forward(self, layer: int, hidden: float, lanes: float) -> float:

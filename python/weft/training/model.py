@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Sizes of a transformer, its parameters, and the floating-point operations of an iteration.
+"""Transformer sizes, parameters, and floating-point operations of an iteration.
 
-A matrix product of m x k and k x n takes 2mnk operations; the backward pass takes twice those of
-the forward pass, once for the gradients of the input and once for those of the weights (Narayanan
-et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC '21,
-appendix). Of the products of queries, keys and values, the causal mask leaves half. Multi-head
-latent attention: DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 2.1.1.
+A matrix product of m x k and k x n takes 2mnk operations; the backward pass takes twice as many as
+the forward pass, half for the input gradients and half for the weight gradients (Narayanan et al.,
+"Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC '21,
+appendix). The causal mask halves the products of queries, keys and values. Multi-head latent
+attention: DeepSeek-AI, "DeepSeek-V3 Technical Report", 2024, section 2.1.1.
 """
 
 from dataclasses import dataclass
@@ -33,41 +33,42 @@ class Model:
     layers: int
     hidden: int
     feed_forward: int
-    """Width of the feed-forward part of dense layers."""
+    """Width of the feed-forward part in dense layers."""
     heads: int
     kv_heads: int
     head_size: int
-    """Width of a head's queries and keys."""
+    """Width of queries and keys per head."""
     value_size: int
-    """Width of a head's values."""
+    """Width of values per head."""
     vocabulary: int
     gated: bool = True
     """True for SwiGLU, whose feed-forward part has three matrices instead of two."""
     tied: bool = False
-    """True if embedding and output share their matrix."""
+    """True if embedding and output share a matrix."""
     biases: bool = False
     """True if matrices have biases."""
     norm_vectors: int = 1
-    """Vectors of a norm: 1 for RMSNorm, 2 for LayerNorm."""
+    """Vectors per norm: 1 for RMSNorm, 2 for LayerNorm."""
     positions: int = 0
-    """Learned positions."""
+    """Number of learned positions."""
     query_key_norm: bool = False
     window: int = 0
-    """Tokens that attention looks back at in layers with a sliding window; 0 without."""
+    """Window of attention in tokens, for layers with a sliding window; 0 without."""
     window_period: int = 1
-    """The last of so many layers attends to all tokens; 1: all layers have the window."""
+    """The last of every `window_period` layers attends to all tokens; 1: all layers use the window.
+    """
     query_rank: int = 0
     """Rank of the compressed queries of latent attention; 0: not compressed."""
     kv_rank: int = 0
     """Rank of the compressed keys and values of latent attention; 0: attention is not latent."""
     rope_size: int = 0
-    """Part of a head's width that carries positions in latent attention."""
+    """Fraction of a head's width that encodes positions in latent attention."""
     experts: int = 0
     experts_per_token: int = 0
     expert_feed_forward: int = 0
     shared_experts: int = 0
     dense_layers: int = 0
-    """First layers that have no experts."""
+    """Number of initial layers without experts."""
 
     # ---- Layers
 
@@ -81,7 +82,7 @@ class Model:
         return self.layers - self.dense_layers if self.experts else 0
 
     def looks_back(self, layer: int, sequence: int) -> float:
-        """Return how many tokens a token attends to on average in a layer."""
+        """Return the mean number of tokens that a token attends to in a layer."""
         if not self.window or self.window >= sequence or self._attends_to_all(layer):
             return sequence / 2
         return self.window * (1 - self.window / (2 * sequence))
@@ -108,13 +109,13 @@ class Model:
 
     @property
     def matrices(self) -> int:
-        """Matrices of a feed-forward part."""
+        """Matrices per feed-forward part."""
         return 3 if self.gated else 2
 
     # ---- Matrix products of a forward pass
 
     def divided_projections(self, tokens: float, ways: int) -> list[MatrixProduct]:
-        """Return the products before attention, whose width tensor parallelism divides."""
+        """Return the products before attention whose width tensor parallelism splits."""
         if not self.kv_rank:
             return [MatrixProduct(tokens, (self.query_width + self.kv_width) / ways, self.hidden)]
         queries = MatrixProduct(tokens, self.query_width / ways, self.query_rank or self.hidden)
@@ -142,14 +143,14 @@ class Model:
     def widening(
         self, tokens: float, width: float, ways: int, count: float = 1
     ) -> list[MatrixProduct]:
-        """Return the first products of a feed-forward part of a width."""
+        """Return the first products of a feed-forward part of a given width."""
         columns = (self.matrices - 1) * width / ways
         return [MatrixProduct(tokens, columns, self.hidden, count)]
 
     def narrowing(
         self, tokens: float, width: float, ways: int, count: float = 1
     ) -> list[MatrixProduct]:
-        """Return the last product of a feed-forward part of a width."""
+        """Return the last product of a feed-forward part of a given width."""
         return [MatrixProduct(tokens, self.hidden, width / ways, count)]
 
     # ---- Parameters
@@ -169,11 +170,11 @@ class Model:
         ]
         found = sum(round(one.n * one.k) for one in products)
         found += sum(round(one.n) for one in products) if self.biases else 0
-        found += self.query_rank + self.kv_rank  # their norms
+        found += self.query_rank + self.kv_rank  # norms of the compressed vectors
         return found + (2 * self.head_size if self.query_key_norm else 0)
 
     def feed_forward_parameters(self, width: int) -> int:
-        """Return the parameters of a feed-forward part of a width."""
+        """Return the parameters of a feed-forward part of a given width."""
         biases = (self.matrices - 1) * width + self.hidden if self.biases else 0
         return self.matrices * self.hidden * width + biases if width else 0
 
@@ -183,7 +184,7 @@ class Model:
         return self.feed_forward_parameters(self.expert_feed_forward)
 
     def dense_parameters(self, layer: int) -> int:
-        """Return the parameters of a layer without those of its routed experts."""
+        """Return the parameters of a layer except its routed experts."""
         found = self.attention_parameters + 2 * self.norm_parameters
         if not self.is_sparse(layer):
             return found + self.feed_forward_parameters(self.feed_forward)
@@ -211,7 +212,7 @@ class Model:
 
     @property
     def active_parameters(self) -> int:
-        """Parameters that a token uses."""
+        """Parameters used for a token."""
         return self._all_parameters(self.experts_per_token)
 
     def _all_parameters(self, experts: int) -> int:
@@ -224,7 +225,8 @@ class Model:
     def forward_flops(self, sequence: int, *, causal: bool = True) -> float:
         """Return the operations of a forward pass of one sequence.
 
-        Without `causal`, products that the mask discards count too, as in Megatron-LM's formula.
+        Without `causal`, the operations include products that the mask discards, as in
+        Megatron-LM's formula.
         """
         layers = sum(self._layer_flops(layer, sequence, causal) for layer in range(self.layers))
         return layers + 2.0 * sequence * self.hidden * self.vocabulary

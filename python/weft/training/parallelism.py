@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Dimensions along which ranks share an iteration, and their groups.
+"""Dimensions of parallelism of an iteration, and their groups of ranks.
 
-Ranks are numbered as Megatron-LM does: tensor parallel ranks are neighbours, then follow context
-parallel, data parallel, and at last pipeline ranks. Expert parallel groups are neighbours among the
-context and data parallel ranks of a stage. Gradients are summed over data and context parallel
-ranks together.
+Ranks are numbered as Megatron-LM does: tensor parallel ranks vary fastest, then context parallel,
+data parallel, and pipeline ranks. Expert parallel groups are neighbours among the context and data
+parallel ranks of a stage. Gradients are summed over data and context parallel ranks together.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,39 +19,39 @@ SHARDINGS: Mapping[str, str] = {
     "fsdp": "the same as `zero-3`",
     "hybrid": "as `zero-3` within groups of `shard_group` ranks, and an Allreduce among the groups",
 }
-"""Ways to divide a stage's state among data parallel ranks."""
+"""Ways to shard a stage's state among data parallel ranks."""
 
 SCHEDULES: Mapping[str, str] = {
     "1f1b": "a forward pass and a backward pass in turn",
     "interleaved": "the same with several chunks of layers per stage (`virtual_stages`)",
     "zero-bubble": "ZB-H1: gradients of weights fill the end of the pipeline",
 }
-"""Orders of a stage's passes."""
+"""Schedules of a stage's passes."""
 
 TENSOR, CONTEXT, DATA, EXPERT, EXPERT_DATA, REPLICAS, EMBEDDING = range(7)
 """Kinds of groups."""
 GROUPS = ("tensor", "context", "data", "expert", "expert data", "replicas", "embedding")
-"""Names of the kinds, in order."""
+"""Names of the group kinds, in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallelism:
-    """Numbers of ranks in each dimension, and how they share the work."""
+    """Numbers of ranks in each dimension, and the division of work."""
 
     tensor: int = 1
     context: int = 1
     pipeline: int = 1
     virtual_stages: int = 1
-    """Chunks of layers of each pipeline stage."""
+    """Chunks of layers per pipeline stage."""
     data: int = 1
     expert: int = 1
     sequence_parallel: bool = True
-    """True if norms and residuals divide the sequence among tensor parallel ranks."""
+    """True if norms and residuals split the sequence among tensor parallel ranks."""
     context_exchange: str = "allgather"
     """`allgather` of keys and values before attention, or `ring`: messages during attention."""
     sharding: str = "ddp"
     shard_group: int = 0
-    """Ranks that share the parameters if sharding is `hybrid`."""
+    """Number of ranks that share the parameters under `hybrid` sharding."""
     schedule: str = "1f1b"
 
     @property
@@ -62,17 +61,17 @@ class Parallelism:
 
     @property
     def stage_ranks(self) -> int:
-        """Ranks of a stage, which is the distance between the same rank of two stages."""
+        """Ranks per stage, which is the distance between corresponding ranks of two stages."""
         return self.tensor * self.replicas
 
     @property
     def replicas(self) -> int:
-        """Ranks that have the same parameters, unless these are divided."""
+        """Ranks with the same parameters, unless these are sharded."""
         return self.context * self.data
 
     @property
     def expert_replicas(self) -> int:
-        """Ranks that have the same experts, unless these are divided."""
+        """Ranks with the same experts, unless these are sharded."""
         return self.replicas // self.expert
 
     @property
@@ -82,7 +81,7 @@ class Parallelism:
 
     @property
     def shards(self) -> int:
-        """Ranks that a group of the kind `data` has."""
+        """Ranks in a group of the kind `data`."""
         return self.shard_group if self.sharding == "hybrid" else self.replicas
 
     def stage_of(self, rank: int) -> int:
@@ -95,7 +94,7 @@ class Parallelism:
 
     @cached_property
     def groups(self) -> list[tuple[str, list[list[int]]]]:
-        """Names of all kinds of groups, with the ranks of each group of more than one."""
+        """Names of all group kinds, with the ranks of each group of several ranks."""
         lanes, shards = self.tensor, self.shards
         keys: dict[int, Callable[[int], tuple[int, ...]]] = {
             TENSOR: lambda rank: (rank // lanes,),
@@ -130,7 +129,7 @@ class Parallelism:
         return [ranks for ranks in found.values() if len(ranks) > 1]
 
     def _ends(self) -> list[list[int]]:
-        """Return pairs of ranks of the first and last stage, which share a tied embedding."""
+        """Return pairs of ranks of the first and last stage that share a tied embedding."""
         if self.pipeline == 1:
             return []
         last = (self.pipeline - 1) * self.stage_ranks

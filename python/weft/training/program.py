@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs of the ranks of a pipeline stage: computation, collectives and messages in their order.
+"""Programs of a pipeline stage's ranks: computation, collectives and messages, in order.
 
 Tensor and sequence parallelism: Shoeybi et al., "Megatron-LM", 2019, section 3; Korthikanti et al.,
 "Reducing Activation Recomputation in Large Transformer Models", MLSys '23, section 4.2: an
 Allgather before and a Reduce_scatter after each part of a layer. The backward pass gathers the
-part's input again while it computes gradients of the input, and sums these while it computes
-gradients of the weights. Context parallelism: Dubey et al., "The Llama 3 Herd of Models", 2024,
-section 3.3.2, or messages around a ring (Liu et al., "Ring Attention", 2023). Experts: an Alltoall
-to them and one back (Lepikhin et al., "GShard", ICLR '21); all get equally many tokens.
+part's input again while it computes the input gradients, and sums the input gradients while it
+computes the weight gradients. Context parallelism: Dubey et al., "The Llama 3 Herd of Models",
+2024, section 3.3.2, or messages around a ring (Liu et al., "Ring Attention", 2023). Experts: an
+Alltoall to the experts and an Alltoall back (Lepikhin et al., "GShard", ICLR '21); all experts
+receive the same number of tokens.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from weft.training.writer import (
 )
 
 _ACTIVATIONS, _GRADIENTS, _KEYS = range(3)
-"""Tags of messages."""
+"""Message tags."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class _Stage:
             self._send(SEND_GRADIENTS, -1, _GRADIENTS, "send gradients")
 
     def _weights(self, one: Pass) -> None:
-        """Write a pass that computes the gradients of the weights."""
+        """Write a pass that computes the weight gradients."""
         is_last = self._is_final(one)
         for unit in self._in_order(one):
             if unit.is_output:
@@ -147,7 +148,7 @@ class _Stage:
         return one.microbatch == self._training.microbatches - 1
 
     def _step(self) -> None:
-        """Write the optimizer's step, once all gradients are summed."""
+        """Write the optimizer's step, after all gradients have been summed."""
         units = [unit for chunk in self._units for unit in chunk]
         if self._model.tied and self._parallel.pipeline > 1 and self._has_end:
             size = self._model.vocabulary * self._model.hidden / self._parallel.tensor
@@ -243,8 +244,8 @@ class _Stage:
     def _attend_in_ring(self, name: str, seconds: float, *, backward: bool) -> None:
         """Write attention in as many steps as the ring has ranks.
 
-        During a step, the next keys and values arrive; in a backward pass, so do the gradients of
-        the last ones, which thus need a step more to return.
+        During a step, the next keys and values arrive. In a backward pass, the gradients of the
+        previous keys and values arrive as well, and therefore need one more step to return.
         """
         steps = self._parallel.context
         came = self._write.computed
@@ -257,7 +258,7 @@ class _Stage:
             self._write.wait(*came)
 
     def _pass_on(self, size: float, after: Sequence[int]) -> int:
-        """Send keys and values to the next rank of the ring; return the receipt of others."""
+        """Send keys and values to the ring's next rank; return the receive from its predecessor."""
         self._write.send(SEND_KEYS, self._ring.following, size, _KEYS, after, "send keys")
         return self._write.receive(
             RECEIVE_KEYS, self._ring.preceding, size, _KEYS, after, "receive keys"
@@ -301,7 +302,7 @@ class _Stage:
         self._compute("router backward", part.router.input + weight)
 
     def _exchange_tokens(self) -> int | None:
-        """Write the Alltoall of tokens; return it if ranks have different experts."""
+        """Write the Alltoall of tokens; return it, or None if all ranks have the same experts."""
         if self._parallel.expert == 1:
             return None
         return self._write.collective(
@@ -311,7 +312,7 @@ class _Stage:
         )
 
     def _routed(self, name: str, seconds: float) -> None:
-        """Write the experts' computation, whose matrices tensor parallel ranks divide."""
+        """Write the experts' computation, whose matrices are split among tensor parallel ranks."""
         divided = self._parallel.tensor > 1
         size = self._costs.routed * (self._parallel.tensor if divided else 1)
         if divided and self._parallel.sequence_parallel:
@@ -336,7 +337,7 @@ class _Stage:
     # ---- Tensor parallel ranks
 
     def _enter_lanes(self) -> None:
-        """Gather the sequence, which sequence parallelism divides."""
+        """Gather the sequence, which sequence parallelism splits."""
         if self._parallel.tensor > 1 and self._parallel.sequence_parallel:
             self._write.collective(TENSOR, "allgather", self._costs.activations)
 
@@ -352,8 +353,8 @@ class _Stage:
     def _backward_part(self, name: str, gradients: float, weight: float) -> None:
         """Write the backward pass of a part of a layer.
 
-        `weight` is the time of the gradients of the weights that are computed during the sum of the
-        gradients of the input; 0 if a later pass computes them.
+        `weight` is the time of the weight gradients, which are computed while the input gradients
+        are summed; 0 if a later pass computes them.
         """
         if self._parallel.tensor == 1:
             self._compute(f"{name} backward", gradients + weight)
@@ -363,12 +364,12 @@ class _Stage:
         self._leave_backward(name, weight)
 
     def _enter_backward(self, whole: bool) -> None:
-        """Gather the gradients, then the input during the computation that follows."""
+        """Gather the gradients, then the input during the next computation."""
         self._enter_lanes()
         self._input = self._gathered() if whole else None
 
     def _leave_backward(self, name: str, weight: float) -> None:
-        """Sum the gradients of the input during the computation of those of the weights."""
+        """Sum the input gradients during the computation of the weight gradients."""
         if not weight:
             self._leave_lanes()
             return
@@ -385,7 +386,7 @@ class _Stage:
         self._write.wait(summed)
 
     def _gather_input(self) -> None:
-        """Gather the input that gradients of weights need."""
+        """Gather the input that the weight gradients require."""
         self._write.wait(self._gathered())
 
     def _gathered(self) -> int | None:
@@ -404,7 +405,7 @@ class _Stage:
             self._write.compute(name, seconds)
 
     def _peer(self, distance: int) -> int:
-        """Return the distance in ranks to a stage, which may be around the end of the pipeline."""
+        """Return the rank offset to a stage, which may wrap around the end of the pipeline."""
         other = (self._stage + distance) % self._parallel.pipeline
         return (other - self._stage) * self._parallel.stage_ranks
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs that keep their operations, for whoever wants to read them."""
+"""Programs that record their operations, for readers of the operations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a recorded program; fields that its type lacks are empty."""
+    """Operation of a recorded program; fields that do not apply to its type are empty."""
 
     type: str
     stream: int
@@ -23,7 +23,7 @@ class Operation:
 
 @dataclass
 class Recorder:
-    """Program that keeps its operations."""
+    """Program that records its operations."""
 
     in_order: bool = True
     operations: list[Operation] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Recorder:
         after: Sequence[int] = (),
         name: str = "",
     ) -> int:
-        """Add a collective of the rank's group of a kind."""
+        """Add a collective of the rank's group of the given kind."""
         return self._add(
             Operation("collective", stream, name, tuple(after), size, kind, collective)
         )
@@ -74,7 +74,7 @@ class Recorder:
         after: Sequence[int] = (),
         name: str = "",
     ) -> int:
-        """Add the receipt of a message."""
+        """Add the receive of a message."""
         return self._add(Operation("receive", stream, name, tuple(after), size, peer=peer, tag=tag))
 
     def host_stream(self, stream: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A training file on a fabric: from its name to an iteration in time."""
+"""Training file on a fabric: from its name to a simulated iteration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from weft.training.workload import Workload
 
 @dataclass(frozen=True)
 class Training:
-    """A training file, its programs and its summary."""
+    """Training file with its programs and summary."""
 
     file: TrainingFile
     workload: Workload
@@ -35,8 +35,8 @@ def load_training(
 ) -> Training:
     """Read a training file or preset, and write its programs.
 
-    `gpu` is used instead of the file's. Raises `WeftError` if the model does not fit the ranks or
-    the GPU's memory.
+    `gpu` replaces the file's GPU. Raises `WeftError` if the model does not fit the ranks or the
+    GPU's memory.
     """
     file = load_model(model, changes)
     name = gpu or file.method.gpu
@@ -50,7 +50,7 @@ def load_training(
 
 
 def parsed_slowdown(texts: Sequence[str], option: str) -> dict[int, float]:
-    """Return the factors of texts RANK=FACTOR; RANK may be a range 8-15."""
+    """Parse factors of the form RANK=FACTOR; RANK may be a range such as 8-15."""
     factors: dict[int, float] = {}
     for text in texts:
         ranks, sign, factor = text.partition("=")

@@ -3,7 +3,7 @@
 
 1F1B and interleaving: Narayanan et al., "Efficient Large-Scale Language Model Training on GPU
 Clusters Using Megatron-LM", SC '21, section 2.2. ZB-H1: Qi et al., "Zero Bubble Pipeline
-Parallelism", ICLR '24, section 3: no more microbatches in flight than 1F1B has on its first stage.
+Parallelism", ICLR '24, section 3: no more microbatches in flight than on the first stage of 1F1B.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from weft.training.parallelism import Parallelism
 
 FORWARD, BACKWARD, INPUT, WEIGHT = "forward", "backward", "input", "weight"
-"""Passes: `backward` computes the gradients of input and weights, the last two one of them each."""
+"""Passes: `backward` computes both input and weight gradients, `input` and `weight` one of them."""
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of a microbatch through a chunk of layers."""
+    """Pass of a microbatch through a chunk of layers."""
 
     kind: str
     microbatch: int
@@ -24,7 +24,7 @@ class Pass:
 
 
 def passes(parallel: Parallelism, stage: int, microbatches: int) -> list[Pass]:
-    """Return the passes of a stage in their order."""
+    """Return the passes of a stage in order."""
     if parallel.schedule == "zero-bubble":
         return _zero_bubble(parallel.pipeline, stage, microbatches)
     if parallel.virtual_stages > 1:
@@ -37,7 +37,7 @@ def passes(parallel: Parallelism, stage: int, microbatches: int) -> list[Pass]:
 
 
 def _alternating(forward: list[Pass], backward: list[Pass], warm_up: int) -> list[Pass]:
-    """Return forward passes to warm up, then pairs of passes, then the other backward passes."""
+    """Return warm-up forward passes, then pairs of passes, then the remaining backward passes."""
     first = min(warm_up, len(forward))
     found = forward[:first]
     for ahead, back in zip(forward[first:], backward, strict=False):
@@ -48,7 +48,7 @@ def _alternating(forward: list[Pass], backward: list[Pass], warm_up: int) -> lis
 def _interleaved(stages: int, stage: int, chunks: int, microbatches: int) -> list[Pass]:
     """Return the passes of a stage with several chunks.
 
-    As many microbatches as there are stages pass a chunk before they pass the next one.
+    Each chunk processes one microbatch per stage before the next chunk processes them.
     """
     forward = [
         Pass(FORWARD, begin + one, chunk)
@@ -63,8 +63,8 @@ def _interleaved(stages: int, stage: int, chunks: int, microbatches: int) -> lis
 def _zero_bubble(stages: int, stage: int, microbatches: int) -> list[Pass]:
     """Return the passes of ZB-H1.
 
-    Gradients of weights wait until as many microbatches are in flight as there are stages, or until
-    the stage would wait for gradients of the next one.
+    Weight gradients are deferred until the number of microbatches in flight equals the number of
+    stages, or until the stage would wait for gradients from the next stage.
     """
     found: list[Pass] = []
     forward = backward = weight = 0

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Collectives of data parallel ranks: parameters gathered, gradients summed.
+"""Collectives of data parallel ranks: gathering parameters and summing gradients.
 
-A *unit* is what is gathered and summed at once: the embedding, a layer, the output. With divided
-parameters, a unit is gathered while the one before it is computed (Zhao et al., "PyTorch FSDP",
-VLDB '23, section 3.3). With a divided optimizer, an iteration begins with the gathering of what
-the last one updated, as Megatron-LM overlaps it with the forward pass.
+A *unit* is gathered and summed at once: the embedding, a layer or the output. With sharded
+parameters, a unit is gathered while the previous unit is computed (Zhao et al., "PyTorch FSDP",
+VLDB '23, section 3.3). With a sharded optimizer, an iteration begins by gathering the parameters
+updated in the previous iteration, since Megatron-LM overlaps this with the forward pass.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from weft.training.units import Unit
 from weft.training.writer import DATA_STREAM, Writer
 
 PARAMETER_BYTES = 2
-"""Bytes of a parameter in passes: BF16."""
+"""Bytes per parameter in passes: BF16."""
 
 
 class Shards:
@@ -25,7 +25,7 @@ class Shards:
     def __init__(
         self, write: Writer, parallel: Parallelism, method: Method, visits: Sequence[Unit]
     ) -> None:
-        """Begin a program whose passes visit units in an order."""
+        """Start a program whose passes visit units in the given order."""
         self._write = write
         self._parallel = parallel
         self._method = method
@@ -33,12 +33,12 @@ class Shards:
         self._gathered: Unit | None = None
         self._gathers: dict[Unit, tuple[int, ...]] = {}
         self._ready: dict[int, float] = {}
-        """Bytes of gradients by kind of group that wait for a bucket to fill."""
+        """Bytes of gradients, by group kind, that wait for a full bucket."""
         if parallel.sharding in ("zero-1", "zero-2") and method.overlap:
             self._gathers = {unit: self._gather(unit, ()) for unit in dict.fromkeys(visits)}
 
     def arrive(self, unit: Unit) -> None:
-        """Let computation wait for the unit's parameters, and gather those of the next one."""
+        """Make computation wait for the unit's parameters, and gather those of the next unit."""
         assert self._visits.popleft() == unit
         if not self._parallel.divides_parameters:
             self._write.wait(*self._gathers.pop(unit, ()))
@@ -52,7 +52,7 @@ class Shards:
         self._write.wait(*arrived)
 
     def leave(self, unit: Unit, *, is_last: bool) -> None:
-        """Sum the unit's gradients, which are complete for a microbatch; `is_last` for the last."""
+        """Sum the unit's gradients for a finished microbatch; `is_last` for the last microbatch."""
         every = self._parallel.divides_parameters or self._parallel.sharding == "zero-2"
         if not (every or is_last):
             return
@@ -63,12 +63,12 @@ class Shards:
                 self._sum(kind, is_last=is_last)
 
     def flush(self) -> None:
-        """Sum gradients in a bucket that is not full."""
+        """Sum the gradients in a bucket that is not full."""
         for kind in list(self._ready):
             self._sum(kind, is_last=True)
 
     def finish(self, units: Iterable[Unit]) -> None:
-        """Gather the updated parameters, unless the next iteration does that."""
+        """Gather the updated parameters, unless the next iteration does so."""
         if self._parallel.sharding in ("zero-1", "zero-2") and not self._method.overlap:
             for unit in units:
                 self._gather(unit, self._write.computed)

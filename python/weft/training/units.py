@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Units of a stage: embedding, layers and output, with the parameters that a rank has of each."""
+"""Units of a stage: embedding, layers and output, with a rank's parameters of each unit."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ from weft.training.parallelism import Parallelism
 
 @dataclass(frozen=True)
 class Unit:
-    """Parameters of a rank that are gathered, and whose gradients are summed, at once."""
+    """Parameters of a rank that are gathered at once, and whose gradients are summed at once."""
 
     chunk: int
     dense: float
-    """Parameters that all data and context parallel ranks have."""
+    """Parameters shared by all data and context parallel ranks."""
     routed: float = 0.0
-    """Parameters of experts, which only ranks with the same experts have."""
+    """Expert parameters, shared only by ranks with the same experts."""
     layer: int | None = None
-    """Number of the layer; none for embedding and output."""
+    """Index of the layer; None for embedding and output."""
     is_output: bool = False
 
     @property
@@ -33,7 +33,7 @@ class Unit:
 
 
 def stage_units(training: TrainingFile, stage: int) -> tuple[tuple[Unit, ...], ...]:
-    """Return the units of each chunk of a stage, in the order of a forward pass."""
+    """Return the units of each chunk of a stage, in forward order."""
     count = len(training.chunks_of(stage))
     return tuple(_chunk_units(training, stage, chunk) for chunk in range(count))
 
@@ -63,7 +63,7 @@ def _chunk_units(training: TrainingFile, stage: int, chunk: int) -> tuple[Unit, 
     if is_first(stage, chunk):
         found.insert(0, Unit(chunk, model.embedding_parameters / ways))
     if is_last(parallel, stage, chunk):
-        # The last stage has a copy of a tied embedding.
+        # The last stage stores a copy of a tied embedding.
         copy = model.vocabulary * model.hidden if model.tied and parallel.pipeline > 1 else 0
         found.append(Unit(chunk, (model.output_parameters + copy) / ways, is_output=True))
     return tuple(found)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Devices that may reduce and copy in an iteration, as changes of the fabric file."""
+"""Devices that may reduce and copy in an iteration, as changes to the fabric file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 GPUS_ALONE = ("nccl.NCCL_ALGO=ring,tree,pat",)
-"""Changes of the fabric that let GPUs alone reduce and copy."""
+"""Changes to the fabric that let only GPUs reduce and copy."""
 
 
 @dataclass(frozen=True)
 class Executors:
-    """Devices that may reduce and copy. NCCL chooses the fastest among what it may use."""
+    """Devices that may reduce and copy; NCCL chooses the fastest permitted algorithm."""
 
     meaning: str
     changes: tuple[str, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Workloads: programs of operations, which the core executes on a fabric of GPUs."""
+"""Workloads: programs of operations that the core executes on a GPU fabric."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Protocol
 
 
 class Program(Protocol):
-    """Operations of a rank, or of all ranks that do the same; each call returns an index from 0.
+    """Operations of a rank, or of several equal ranks; each call returns an index from 0.
 
-    `after` names operations that must have ended. Operations of one stream follow each other.
+    `after` lists operations that must have ended. Operations of one stream execute sequentially.
     """
 
     def compute(
@@ -26,10 +26,10 @@ class Program(Protocol):
         after: Sequence[int] = (),
         name: str = "",
     ) -> int:
-        """Add a collective of the rank's group of a kind.
+        """Add a collective of the rank's group of the given kind.
 
-        `size` in bytes is that of the larger buffer of an allgather or reduce_scatter_block, of the
-        vector of an allreduce, and of the whole send buffer of an alltoall.
+        `size` is the bytes of the larger buffer of an allgather or reduce_scatter_block, of the
+        vector of an allreduce, or of the whole send buffer of an alltoall.
         """
 
     def send(
@@ -41,7 +41,7 @@ class Program(Protocol):
         after: Sequence[int] = (),
         name: str = "",
     ) -> int:
-        """Add a message to the rank whose number is higher by `peer`."""
+        """Add a message to the rank at offset `peer`."""
 
     def receive(
         self,
@@ -52,16 +52,17 @@ class Program(Protocol):
         after: Sequence[int] = (),
         name: str = "",
     ) -> int:
-        """Add the receipt of a message from the rank whose number is higher by `peer`."""
+        """Add the receive of a message from the rank at offset `peer`."""
 
     def host_stream(self, stream: int) -> None:
         """Declare that a stream is a CPU thread."""
 
 
 NewProgram = Callable[[bool], Program]
-"""Returns an empty program; the argument: streams execute operations in the order of addition.
+"""Factory for an empty program.
 
-Otherwise a stream executes the operation with the lowest index among those that are ready.
+True: each stream executes its operations in insertion order. False: it executes the ready operation
+with the lowest index.
 """
 
 
@@ -70,20 +71,21 @@ DETAILS = {
     "step": "one for each step of rings",
     "call": "and a flow for each call",
 }
-"""Messages that are executed, by detail."""
+"""Executed messages, by detail."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Programs, which of them each rank executes, and the groups of ranks."""
+    """Programs, the program of each rank, and the groups of ranks."""
 
     programs: Sequence[Program]
     program_of: Sequence[int]
-    """Index of each rank's program."""
+    """Index of the program of each rank."""
     groups: Sequence[tuple[str, list[list[int]]]]
-    """Name of each kind of group, and the ranks of its groups, which are disjoint."""
+    """Name of each group kind, and the ranks of its disjoint groups."""
     sms: int = 0
-    """Multiprocessors of a GPU, of which NCCL's channels take one each from computation.
+    """Multiprocessors of a GPU; each NCCL channel takes one of them from computation.
 
-    0: computation does not notice collectives, as where its times were recorded beside them.
+    0: collectives do not slow down computation, because its times were recorded with collectives
+    running.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writer of a rank's program: streams, and what the next computation waits for."""
+"""Writer of a rank's program: streams, and dependencies of the next computation."""
 
 from collections.abc import Sequence
 
@@ -19,8 +19,8 @@ from weft.training.workload import Program
     SEND_KEYS,
     RECEIVE_KEYS,
 ) = range(11)
-"""Streams: computation with the collectives that it waits for at once; collectives that run during
-computation, by kind of group; messages, by direction.
+"""Streams: computation with the collectives that it awaits immediately; collectives that overlap
+computation, by group kind; messages, by direction.
 """
 STREAMS = (
     "computation",
@@ -41,17 +41,17 @@ _COLLECTIVES = {"reduce_scatter_block": "reduce-scatter"}
 
 
 class Writer:
-    """Adds operations to a program, and keeps the dependencies among its streams."""
+    """Adds operations to a program, and tracks the dependencies among its streams."""
 
     def __init__(self, program: Program) -> None:
-        """Begin with an empty program."""
+        """Start with an empty program."""
         self.program = program
         self._last: dict[int, int] = {}
         """Last operation of each stream."""
         self._stream_of: list[int] = []
         self._waits: set[int] = set()
         self._ordered: dict[int, int] = {}
-        """Last collective of each kind that must begin in the same order on all ranks."""
+        """Last collective of each kind that must start in the same order on all ranks."""
 
     @property
     def size(self) -> int:
@@ -59,23 +59,23 @@ class Writer:
         return len(self._stream_of)
 
     def wait(self, *operations: int | None) -> None:
-        """Let the next operation of the computation's stream wait for operations."""
+        """Make the next operation of the computation stream wait for the given operations."""
         self._waits.update(one for one in operations if one is not None)
 
     def done(self) -> tuple[int, ...]:
-        """Return the last computation, and whatever the next one would have waited for."""
+        """Return the last computation, and the pending dependencies of the next one."""
         found = {*self._waits, *([self._last[COMPUTE]] if COMPUTE in self._last else [])}
         self._waits.clear()
         return tuple(sorted(found))
 
     @property
     def computed(self) -> tuple[int, ...]:
-        """Last operation of the computation's stream, if there is one."""
+        """Last operation of the computation stream, if any."""
         return (self._last[COMPUTE],) if COMPUTE in self._last else ()
 
     @property
     def last_of_data(self) -> tuple[int, ...]:
-        """Last operation of the stream of data parallel collectives, if there is one."""
+        """Last operation of the stream of data parallel collectives, if any."""
         return (self._last[DATA_STREAM],) if DATA_STREAM in self._last else ()
 
     def compute(self, name: str, seconds: float) -> int:
@@ -92,7 +92,7 @@ class Writer:
         stream: int = COMPUTE,
         after: Sequence[int] = (),
     ) -> int:
-        """Add a collective. Those of a kind on several streams begin in the order of addition."""
+        """Add a collective. Collectives of one kind on several streams start in insertion order."""
         earlier = (self._ordered[kind],) if kind in self._ordered else ()
         name = f"{GROUPS[kind]} {_COLLECTIVES.get(collective, collective)}"
         found = self.program.collective(
@@ -104,19 +104,19 @@ class Writer:
     def send(
         self, stream: int, peer: int, size: float, tag: int, after: Sequence[int], name: str
     ) -> int:
-        """Add a message to the rank at a distance."""
+        """Add a message to the rank at the given distance."""
         found = self.program.send(stream, peer, size, tag, self._after(stream, after), name)
         return self._added(stream, found)
 
     def receive(
         self, stream: int, peer: int, size: float, tag: int, after: Sequence[int], name: str
     ) -> int:
-        """Add the receipt of a message from the rank at a distance."""
+        """Add the receive of a message from the rank at the given distance."""
         found = self.program.receive(stream, peer, size, tag, self._after(stream, after), name)
         return self._added(stream, found)
 
     def _after(self, stream: int, after: Sequence[int]) -> list[int]:
-        """Return what an operation waits for, without those that precede it on its stream."""
+        """Return an operation's dependencies, without predecessors on its own stream."""
         waits = set(after)
         if stream == COMPUTE:
             waits |= self._waits

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Operations of all ranks, checked and made into programs.
+"""Operations of all ranks, checked and converted to programs.
 
-What would make a simulation hang is found here, where the trace still tells the node: cyclic
-dependencies, sends without receives, collectives that a member of the group never joins. Ranks
-whose programs are equal, with peers counted from the own rank, share one.
+This module detects causes of hangs, as errors can still name the node of the trace: cyclic
+dependencies, sends without receives, and collectives that a group member never joins. Ranks share a
+program if their programs are equal with relative peers.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from weft.training.workload import NewProgram, Program, Workload
 
 _LARGEST_TAG = (1 << 31) - 1
 _MOST = 1e15
-"""Seconds or bytes of an operation, far above any."""
+"""Limit on the seconds or bytes of an operation, far above real values."""
 
 Channel = tuple[int, int, int]
 """Sender, receiver and tag."""
@@ -42,8 +42,9 @@ def assemble(
     Args:
         traces: The recorded ranks, in ascending order.
         ranks: Size of the job.
-        new_program: Makes an empty program.
-        replicate: All ranks do what the only recorded one does, with shifted groups and peers.
+        new_program: Creates an empty program.
+        replicate: All ranks execute the operations of the only recorded rank, with shifted groups
+            and peers.
 
     Raises:
         WeftError: The trace cannot be simulated.
@@ -91,10 +92,9 @@ def _check_amounts(trace: RankTrace) -> None:
 
 
 def order(trace: RankTrace) -> list[int]:
-    """Return the indexes of operations in an order that respects dependencies.
+    """Return the indices of operations in an order that respects dependencies.
 
-    Raises:
-        WeftError: Dependencies are cyclic.
+    Raises: WeftError: Dependencies are cyclic.
     """
     open_ones = [len(one.after) for one in trace.operations]
     followers: list[list[int]] = [[] for _ in trace.operations]
@@ -120,7 +120,7 @@ def order(trace: RankTrace) -> list[int]:
 
 
 def _cycle(trace: RankTrace, open_ones: Sequence[int]) -> list[int]:
-    """Return the operations of one cycle, which all have open dependencies."""
+    """Return the operations of a cycle; each has an open dependency."""
     index = next(one for one, count in enumerate(open_ones) if count)
     seen: dict[int, int] = {}
     path: list[int] = []
@@ -136,7 +136,7 @@ def _communications(traces: Sequence[RankTrace]) -> Iterator[_Located]:
 
 
 def _check_members(traces: Sequence[RankTrace], ranks: int) -> None:
-    """Check that groups have ranks of this job, the caller among them."""
+    """Check that groups consist of ranks of this job and include the calling rank."""
     checked: set[tuple[int, Group]] = set()
     for trace, one in _communications(traces):
         group = one.group
@@ -206,14 +206,14 @@ def _refuse_absent(
 
 
 def _signature(one: Operation) -> tuple[str, float]:
-    """Return the properties in which ranks agree; parts of an Alltoall may differ in size."""
+    """Return the properties on which ranks must agree; parts of an Alltoall may differ in size."""
     return one.collective, 0 if one.collective == ALLTOALL else one.amount
 
 
 def _compare(
     first: RankTrace, second: RankTrace, group: Group, of_rank: dict[int, list[Operation]]
 ) -> None:
-    """Check that two ranks join the same collectives: in order, if the trace has one."""
+    """Check that two ranks join the same collectives, in the same order if the trace has one."""
     ours, theirs = of_rank[first.rank], of_rank[second.rank]
     if first.in_order:
         for mine, other in zip(ours, theirs, strict=False):
@@ -247,7 +247,7 @@ def _call(one: Operation) -> str:
 
 
 def _even_out(group: Group, of_rank: dict[int, list[Operation]]) -> None:
-    """Give each Alltoall with parts that differ the mean size of its ranks."""
+    """Set the size of each Alltoall with unequal parts to the mean over its ranks."""
     lists = [[one for one in of_rank[rank] if one.collective == ALLTOALL] for rank in group.ranks]
     for calls in zip(*lists, strict=True):
         if len({one.amount for one in calls}) > 1:
@@ -308,7 +308,7 @@ def _match(channel: Channel, sends: list[_Located], receives: list[_Located]) ->
 
 
 def _check_ring(trace: RankTrace, ranks: int) -> None:
-    """Check that shifted copies of one rank's messages meet each other."""
+    """Check that the messages of shifted copies of one rank match each other."""
     balance: Counter[tuple[int, int, float]] = Counter()
     for one in trace.operations:
         if one.kind in (SEND, RECEIVE):
@@ -329,7 +329,7 @@ def _check_ring(trace: RankTrace, ranks: int) -> None:
 def _shifted_kinds(
     trace: RankTrace, ranks: int
 ) -> tuple[list[tuple[str, list[list[int]]]], dict[Group, int]]:
-    """Return kinds of groups that tile all ranks as the recorded rank's groups tile its part."""
+    """Return kinds of groups that tile all ranks in the way of the recorded rank's groups."""
     kinds: list[tuple[str, list[list[int]]]] = []
     kind_of: dict[Group, int] = {}
     for one in trace.operations:
@@ -388,7 +388,7 @@ def _kinds(
 
 
 def _kind_name(group: Group, ranks: int) -> str:
-    """Return the trace's word for groups like this one, or their shape."""
+    """Return the trace's name for groups of this kind, or their shape."""
     if group.description:
         return group.description
     members = sorted(group.ranks)
@@ -407,10 +407,10 @@ def _unique(name: str, kinds: Sequence[tuple[str, list[list[int]]]]) -> str:
 
 
 def _tags(traces: Sequence[RankTrace]) -> dict[tuple[int, float], int]:
-    """Return the tags of messages, by those of the trace and sizes.
+    """Return the tags of messages, by tag in the trace and size.
 
-    Messages match by tag and size, as in ASTRA-sim, so that each pair gets a tag of its own if one
-    tag has several sizes.
+    Messages match by tag and size, as in ASTRA-sim, so each pair gets a separate tag if a tag is
+    used for several sizes.
     """
     pairs = dict.fromkeys(
         (one.tag, one.amount) for _, one in _communications(traces) if one.group is None
@@ -422,7 +422,7 @@ def _tags(traces: Sequence[RankTrace]) -> dict[tuple[int, float], int]:
 
 
 class _Writer:
-    """Writes programs, one for all ranks that do the same."""
+    """Writes programs, one for all ranks with the same operations."""
 
     def __init__(
         self, kind_of: dict[Group, int], tags: dict[tuple[int, float], int], new: NewProgram
@@ -434,7 +434,7 @@ class _Writer:
         self._known: dict[bytes, int] = {}
 
     def program(self, trace: RankTrace, rank: int, ranks: int) -> int:
-        """Return the index of a rank's program; `rank` differs from the trace's in copies."""
+        """Return the index of a rank's program; in copies, `rank` differs from the trace's rank."""
         rows = [self._row(trace, rank, ranks, one) for one in trace.operations]
         hosts = tuple(sorted(trace.host_streams))
         key = hashlib.blake2b(marshal.dumps((trace.in_order, hosts, rows), 2)).digest()

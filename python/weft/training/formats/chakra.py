@@ -2,11 +2,11 @@
 """Chakra execution traces: a file `NAME.<rank>.et` for each rank, or its JSON form.
 
 Schema: schema/protobuf/et_def.proto of https://github.com/mlcommons/chakra. A file is a sequence of
-Protocol Buffers messages, first GlobalMetadata, then nodes. Semantics are those of ASTRA-sim's
-reader (astra-sim/workload/Workload.cc and HardwareResource.cc): only data dependencies count, of
-ready nodes the one with the smallest number starts, and a rank does one CPU operation, one
-computation and one communication at a time, and any number of receives, which are posted from the
-start. Nodes that name a CPU thread or GPU stream use that instead.
+Protocol Buffers messages, first GlobalMetadata, then nodes. The semantics follow ASTRA-sim's reader
+(astra-sim/workload/Workload.cc and HardwareResource.cc): only data dependencies count, the ready
+node with the smallest number starts first, and a rank executes at most one CPU operation, one
+computation and one communication at a time. Any number of receives, which are posted at the start,
+may be pending. Nodes that name a CPU thread or GPU stream use this thread or stream instead.
 """
 
 import json
@@ -51,9 +51,9 @@ _COLLECTIVES = {
     8: ops.REDUCE_SCATTER,
     _BARRIER: ops.ALLREDUCE,
 }
-"""Names of CollectiveCommType's values."""
+"""Names of CollectiveCommType values."""
 _GATHER_TAG = 1 << 24
-"""First tag of messages that a Gather or Scatter consists of."""
+"""First tag of the messages that implement a Gather or Scatter."""
 _ATTRIBUTES = frozenset(
     (
         *("is_cpu_op", "num_ops", "tensor_size", "comm_type", "comm_size", "comm_src", "comm_dst"),
@@ -66,12 +66,12 @@ _OLDEST = (0, 0, 4)
 _JSON_ARRAY = "workload_graph"
 _SNIFFED = 1 << 16
 _ALL = ("", "0")
-"""Names of the process group of all ranks."""
+"""Names of the process group with all ranks."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A node, with the attributes that matter."""
+    """Node with its relevant attributes."""
 
     number: int = -1
     name: str = ""
@@ -83,7 +83,7 @@ class _Node:
 
 
 def files_of(path: Path) -> dict[int, Path]:
-    """Return the files of a Chakra trace by rank; none if the path is no such trace."""
+    """Return the files of a Chakra trace by rank; none if the path is not a Chakra trace."""
     return numbered(path, _is_chakra)
 
 
@@ -172,9 +172,9 @@ class _Reader:
         self._streams: dict[tuple[str, int], int] = {}
         self._trace = RankTrace(rank, path, [], in_order=False)
         self._channels: dict[tuple[int, int], int] = {}
-        """Senders and tags of receives, numbered."""
+        """Indices of receives by sender and tag."""
         self._pieces: dict[int, list[int]] = {}
-        """Operations that end another one of the same node, by its index."""
+        """Operations that end another operation of the same node, by its index."""
 
     def read(self) -> RankTrace:
         """Return the operations of the rank."""
@@ -210,7 +210,7 @@ class _Reader:
             source.refuse("found an empty file", "record or convert the trace again")
 
     def _check_version(self, source: Source, message: bytes) -> None:
-        """Read GlobalMetadata; `schema` is the attribute with PyTorch's version."""
+        """Read GlobalMetadata; the attribute `schema` contains PyTorch's version."""
         version = schema = ""
         for number, value in fields(message):
             if number == 1 and isinstance(value, int):
@@ -265,7 +265,7 @@ class _Reader:
     # ---- Process groups
 
     def _add_groups(self, node: _Node) -> None:
-        """Read PyTorch's list of process groups; other metadata is ignored."""
+        """Read PyTorch's list of process groups; ignore all other metadata."""
         start, end = node.inputs.find("[{"), node.inputs.rfind("}]")
         if start < 0 or end < start:
             return
@@ -303,7 +303,7 @@ class _Reader:
         )
 
     def _of_dimensions(self, node: _Node) -> Group:
-        """Return the ranks that differ in the involved dimensions only."""
+        """Return the ranks that differ only in the involved dimensions."""
         involved = node.attributes.get("involved_dim", True)
         flags = [bool(one) for one in involved] if isinstance(involved, list) else [bool(involved)]
         sizes = self._options.dimensions
@@ -334,7 +334,7 @@ class _Reader:
     # ---- Operations
 
     def _convert(self, nodes: Sequence[_Node]) -> None:
-        """Append the operations of all nodes, and translate dependencies into their indexes."""
+        """Append the operations of all nodes, and translate dependencies to operation indices."""
         last: dict[int, int] = {}
         operations = self._trace.operations
         for node in nodes:
@@ -354,7 +354,7 @@ class _Reader:
             one.after += self._pieces.get(index, ())
 
     def _append(self, node: _Node) -> None:
-        """Append a node's operations, whose dependencies are still numbers of nodes."""
+        """Append a node's operations, whose dependencies are still node numbers."""
         operations = self._trace.operations
         is_host = bool(self._whole(node, "is_cpu_op"))
         if node.kind in (_INVALID, _METADATA):
@@ -377,7 +377,7 @@ class _Reader:
             self._message(node)
 
     def _communicates(self, node: _Node) -> bool:
-        """Return False for PyTorch's host side of a collective, which moves nothing itself."""
+        """Return False for PyTorch's host side of a collective, which transfers no data."""
         return "comm_size" in node.attributes
 
     def _computation(self, node: _Node, is_host: bool) -> Operation:
@@ -401,7 +401,7 @@ class _Reader:
         return self._operation(node, ops.COMPUTE, self._lane(node, default), seconds)
 
     def _lane(self, node: _Node, default: str) -> tuple[str, int]:
-        """Return the GPU stream of a node, or the resource that ASTRA-sim gives it."""
+        """Return the GPU stream of a node, or the resource that ASTRA-sim assigns to it."""
         for name in ("stream", "tid"):
             if name in node.attributes:
                 return "gpu", self._whole(node, name)
@@ -439,7 +439,7 @@ class _Reader:
     def _end_receive(self, node: _Node, one: Operation) -> None:
         """Post a receive at the start, and append its end.
 
-        A send of ASTRA-sim ends when its message has arrived, whether its receive has begun or not.
+        In ASTRA-sim, a send ends when its message has arrived, even if the receive has not begun.
         """
         one.after = []
         operations = self._trace.operations
@@ -494,7 +494,7 @@ class _Reader:
     # ---- Values
 
     def _whole(self, node: _Node, name: str) -> int:
-        """Return an attribute as an integer, whatever its field; 0 if it is absent."""
+        """Return an attribute as an integer, from any field type; 0 if absent."""
         value = node.attributes.get(name, 0)
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return int(value.strip().lower() == "true")
@@ -521,7 +521,7 @@ def _described(description: str) -> str:
 
 
 def _parse_node(message: bytes) -> _Node:
-    """Return the node of a message. Raises `WireError`."""
+    """Parse a message as a node. Raises `WireError`."""
     node = _Node(number=0)
     after = node.after
     inputs = b""
@@ -557,7 +557,7 @@ def _first_text(message: bytes) -> str:
 
 
 def _attribute(message: bytes, names: Mapping[bytes, str]) -> tuple[str, Any]:
-    """Return name and value of an attribute; an empty name if it is not one of those wanted."""
+    """Return name and value of an attribute; the name is empty unless it is in `names`."""
     if len(message) > 2 and message[0] == 10 and message[1] < 128:
         name = names.get(message[2 : 2 + message[1]])
         if name is None:
@@ -573,7 +573,7 @@ def _attribute(message: bytes, names: Mapping[bytes, str]) -> tuple[str, Any]:
 
 
 def _value(number: int, value: Value) -> Any:
-    """Return the value of an attribute by its field: any type, or a list of integers."""
+    """Return the value of an attribute by its field: a scalar, or a list of integers."""
     if isinstance(value, bytes):
         if number in (29, 31):
             return value.decode(errors="replace")

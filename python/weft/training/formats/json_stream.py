@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Long arrays in JSON files, decoded a block at a time.
+"""Long arrays in JSON files, decoded block by block.
 
-A block is cut after an object that ends at the array's own level. The text of such an end may also
-stand deeper or in a string, but then what precedes it is no JSON array, and decoding fails: the cut
-before is tried.
+A block is cut after an object that ends at the array's own level. The same text may also occur at a
+deeper level or in a string, but then the text before it is not a valid JSON array, decoding fails,
+and the previous cut is tried.
 """
 
 import re
@@ -24,13 +24,13 @@ _CUTS = 16
 
 
 class ArrayReader:
-    """The objects of one array of a JSON file, and the document without the array."""
+    """Objects of one array of a JSON file, and the document without the array."""
 
     def __init__(self, source: Source, key: str) -> None:
-        """Read up to the array, which is a member of the document or the document itself."""
+        """Read up to the array, which is a member of the document or the whole document."""
         self._source = source
         self.around: dict[str, Any] = {}
-        """Members of the document before the array; all of them after the last object."""
+        """Members of the document before the array; all members after the last object."""
         head, start = self._head(key.encode())
         if start:
             self.around = self._object(head[:start] + b"]}", key)
@@ -55,7 +55,7 @@ class ArrayReader:
         )
 
     def objects(self, decoder: "msgspec.json.Decoder[list[T]]") -> Iterator[list[T]]:
-        """Yield the objects of the array, some at a time."""
+        """Yield the objects of the array in batches."""
         buffer = self._rest
         self._rest = b""
         while True:
@@ -73,7 +73,7 @@ class ArrayReader:
     def _cut(
         self, buffer: bytes, decoder: "msgspec.json.Decoder[list[T]]"
     ) -> tuple[list[T], int] | None:
-        """Decode as many objects as a buffer surely has; None if no cut is found."""
+        """Decode all objects up to the last valid cut of a buffer; None if there is none."""
         first = max(0, len(buffer) - _CUT_WINDOW)
         cuts = [match for match in _BETWEEN.finditer(buffer, first)][-_CUTS:]
         for cut in reversed(cuts):
@@ -113,7 +113,7 @@ class ArrayReader:
 
 
 def _decoded(decoder: "msgspec.json.Decoder[T]", text: bytes) -> T:
-    """Decode JSON; names of kernels that are not UTF-8 get replacement characters."""
+    """Decode JSON; bytes of kernel names that are not UTF-8 become replacement characters."""
     try:
         return decoder.decode(text)
     except UnicodeDecodeError:
@@ -121,7 +121,7 @@ def _decoded(decoder: "msgspec.json.Decoder[T]", text: bytes) -> T:
 
 
 def _end_of_array(buffer: bytes) -> int | None:
-    """Return the offset of the bracket that ends an array whose content a buffer begins with."""
+    """Return the offset of the bracket that closes the array at whose content a buffer begins."""
     depth = 0
     for match in _TOKEN.finditer(buffer):
         token = match[0]

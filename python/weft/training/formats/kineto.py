@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""PyTorch's Kineto traces: what torch.profiler exports, one JSON file for each rank.
+"""PyTorch's Kineto traces as exported by torch.profiler, one JSON file per rank.
 
-Kernels of a stream follow each other; the file says how long each took and when it began. A replay
-keeps the order on each stream, the durations of computations, the waits across streams and the time
-in which a stream waited for the host. Collectives take the time that the simulated network needs:
-NCCL's kernels carry their name, sizes and process group (PyTorch 2.3 and later).
+The file contains the start and duration of each kernel. A replay preserves the kernel order on each
+stream, the durations of computations, the waits across streams, and the time for which a stream
+waited for the host. Collectives take their time on the simulated network: NCCL kernels record name,
+sizes and process group (PyTorch 2.3 and later).
 
-Waits of streams for each other stand in the file if the profiler recorded CUDA's synchronization
-events (`enable_cuda_sync_events`). Without them they are inferred:
+The file contains the waits between streams if the profiler recorded CUDA's synchronization events
+(`enable_cuda_sync_events`). Otherwise the reader infers them:
 
-- NCCL's stream waits for the kernel that its thread launched last: ProcessGroupNCCL records an
+- NCCL's stream waits for the last kernel launched by the same thread: ProcessGroupNCCL records an
   event on the current stream and makes NCCL's stream wait for it.
-- A call of cudaStreamWaitEvent that belongs to no launch of NCCL is a wait for the oldest NCCL
-  kernel that has not been awaited (`Work.wait`), unless that kernel ended too late in the file.
-- A kernel that was launched, and whose stream was idle, waited for the last kernel that ended on
-  another stream, if it began within 10 us of that end.
-- Launches after a synchronization of the host follow the kernel that the host waited for.
+- A call of cudaStreamWaitEvent outside NCCL launches is a wait for the oldest NCCL kernel without a
+  wait (`Work.wait`), unless this kernel ended too late in the file.
+- A launched kernel on an idle stream waited for the last kernel to end on another stream, if it
+  started within 10 us after this end.
+- Launches after a host synchronization depend on the kernel for which the host waited.
 """
 
 import re
@@ -55,9 +55,9 @@ _SYNC = "cuda_sync"
 _STREAM_WAITS = "Stream Wait Event"
 _NCCL = re.compile(r"(?:nccl|rccl)\w*kernel|ncclDevKernel", re.IGNORECASE)
 _FOLLOWING = 64
-"""Launches among which the one after a wait of a stream is looked for."""
+"""Number of launches among which the launch after a stream's wait is searched."""
 _RELEASE_US = 10.0
-"""Longest time between the end of a kernel and the start of one that waited for it."""
+"""Largest delay between the end of a kernel and the start of a kernel that waited for it."""
 
 _ELEMENT_BYTES = {
     **dict.fromkeys(("byte", "char", "bool", "int8", "uint8", "qint8", "quint8"), 1),
@@ -83,11 +83,11 @@ _COLLECTIVES = (
     ("receive", "recv"),
     ("coalesced", "coalesced"),
 )
-"""Collectives, by what their names in PyTorch contain; the first that fits counts."""
+"""Collectives by a substring of their PyTorch name; the first match is used."""
 
 
 class _Event(msgspec.Struct, gc=False):
-    """An event of the trace, with its arguments undecoded."""
+    """Event of the trace, with undecoded arguments."""
 
     ph: str = ""
     cat: str = ""
@@ -101,7 +101,7 @@ class _Event(msgspec.Struct, gc=False):
 
 @dataclass(slots=True)
 class _Kernel:
-    """An activity on a GPU's stream; times in microseconds."""
+    """Activity on a GPU stream; times in microseconds."""
 
     begin: float
     end: float
@@ -111,12 +111,12 @@ class _Kernel:
     message: dict[str, Any] | None = None
     """Arguments of an NCCL kernel."""
     waits: set[int] = field(default_factory=set)
-    """Kernels on other streams that it waits for."""
+    """Kernels on other streams for which this kernel waits."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call of the CUDA runtime on the host, or a message that a thread announces."""
+    """Call of the CUDA runtime on the host, or a message announced by a thread."""
 
     begin: float
     end: float
@@ -128,7 +128,7 @@ class _Call:
 
 
 def is_kineto(path: Path) -> bool:
-    """Return True for a file of Kineto."""
+    """Return True for a Kineto file."""
     if not path.name.removesuffix(".gz").endswith(".json"):
         return False
     head = head_of(path, _SNIFFED)
@@ -136,7 +136,7 @@ def is_kineto(path: Path) -> bool:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files of Kineto that a folder holds, or the file itself; none if it has none."""
+    """Return the Kineto files in a folder, or the file itself; empty if there are none."""
     if path.is_dir():
         return [one for one in sorted(path.iterdir()) if one.is_file() and is_kineto(one)]
     return [path] if path.is_file() and is_kineto(path) else []
@@ -176,7 +176,7 @@ class _RankReader:
         self._launches: dict[int, _Call] = {}
         self._host_waits: list[_Call] = []
         self._wait_calls: list[tuple[_Call, Any]] = []
-        """Waits of streams, with the number of the operator that called them."""
+        """Waits of streams, with the number of the calling operator."""
         self._announced: list[_Call] = []
         self._stream_waits: list[dict[str, Any]] = []
         self._groups: dict[str, tuple[tuple[int, ...], str]] = {}
@@ -241,7 +241,7 @@ class _RankReader:
         return _Call(begin, begin + float(event.dur), event.tid, message)
 
     def _describe(self, found: Any) -> None:
-        """Note rank, number of ranks and process groups."""
+        """Record rank, number of ranks and process groups."""
         info = found if isinstance(found, dict) else {}
         rank, world = info.get("rank"), info.get("world_size")
         if isinstance(rank, int) and rank >= 0:
@@ -261,7 +261,7 @@ class _RankReader:
     # ---- Waits
 
     def convert(self, ranks: int) -> RankTrace:
-        """Return the operations of the rank in a job of a number of ranks."""
+        """Return the operations of the rank in a job of `ranks` ranks."""
         if not self._kernels:
             raise WeftError(
                 f"trace: {self.path}: rank {self.rank}: found no kernel of a GPU; profile with"
@@ -288,7 +288,7 @@ class _RankReader:
             }
 
     def _launch_order(self) -> list[tuple[float, int]]:
-        """Return launch times and indexes of the kernels whose launch is known, in order."""
+        """Return launch times and indices of the kernels with a known launch, in order."""
         return sorted(
             (self._launches[one.correlation].begin, index)
             for index, one in enumerate(self._kernels)
@@ -296,7 +296,7 @@ class _RankReader:
         )
 
     def _apply_recorded_waits(self) -> None:
-        """Make kernels wait as the file's stream waits tell."""
+        """Make kernels wait according to the stream waits recorded in the file."""
         by_stream: dict[int, list[tuple[float, int]]] = {}
         for launched, index in self._launch_order():
             by_stream.setdefault(self._kernels[index].stream[1], []).append((launched, index))
@@ -333,7 +333,7 @@ class _RankReader:
                     break
 
     def _follow_launching_thread(self) -> None:
-        """Make NCCL's kernels wait for the kernel that their thread launched before."""
+        """Make NCCL kernels wait for the previous kernel launched by their thread."""
         latest: dict[Any, int] = {}
         for _, index in self._launch_order():
             kernel = self._kernels[index]
@@ -344,7 +344,7 @@ class _RankReader:
                 kernel.waits.add(latest[thread])
 
     def _follow_wait_calls(self) -> None:
-        """Make kernels wait for the collectives that their thread has waited for."""
+        """Make kernels wait for the collectives for which their thread has waited."""
         launches = self._launch_order()
         times = [launched for launched, _ in launches]
         own = {one.message.get("External id") for one in self._kernels if one.message is not None}
@@ -364,7 +364,7 @@ class _RankReader:
     def _next_launch(
         self, launches: Sequence[tuple[float, int]], start: int, thread: Any
     ) -> int | None:
-        """Return the next computation of a thread, or of any if it launches none soon."""
+        """Return the next computation of a thread, or of any thread if it launches none soon."""
         following = [
             index
             for _, index in launches[start : start + _FOLLOWING]
@@ -376,7 +376,7 @@ class _RankReader:
         return following[0] if following else None
 
     def _apply_host_waits(self) -> None:
-        """Make the first launches after a wait of the host follow what it waited for."""
+        """Make the first launches after a host wait depend on the awaited kernel."""
         ends = sorted((one.end, index) for index, one in enumerate(self._kernels))
         of_thread: dict[Any, list[_Call]] = {}
         for call in sorted(self._host_waits, key=lambda one: one.begin):
@@ -399,7 +399,7 @@ class _RankReader:
     # ---- Messages
 
     def announced_before(self, kernel: _Kernel, since: float) -> list[dict[str, Any]]:
-        """Return the sends and receives that the launching thread announced since a time."""
+        """Return the sends and receives that the launching thread announced since a given time."""
         launch = self._launches.get(kernel.correlation)
         if launch is None:
             return []
@@ -413,24 +413,24 @@ class _RankReader:
         ]
 
     def launch_of(self, kernel: _Kernel) -> float:
-        """Return when a kernel was launched, or its start."""
+        """Return the launch time of a kernel, or its start if unknown."""
         launch = self._launches.get(kernel.correlation)
         return launch.begin if launch is not None else kernel.begin
 
     @property
     def kernels(self) -> Sequence[_Kernel]:
-        """Activities in the order of their starts."""
+        """Activities ordered by start."""
         return self._kernels
 
     def group_named(self, name: str) -> tuple[tuple[int, ...], str] | None:
-        """Return ranks and purpose of a process group that the file lists."""
+        """Return ranks and purpose of a process group listed in the file."""
         return self._groups.get(name)
 
 
 class _Translation:
-    """Makes operations from the kernels of a rank.
+    """Creates operations from the kernels of a rank.
 
-    Computations that follow each other on a stream, with nobody waiting in between, are one.
+    Consecutive computations on a stream are merged unless another operation waits for one of them.
     """
 
     def __init__(self, reader: _RankReader, ranks: int) -> None:
@@ -441,7 +441,7 @@ class _Translation:
         self._last: dict[int, int] = {}
         self._end_of: dict[int, int] = {}
         self._pending: dict[int, tuple[float, int, int]] = {}
-        """By stream: seconds of joined computations, their number, and the first kernel."""
+        """By stream: seconds of merged computations, their number, and the first kernel."""
         self._translate()
 
     def _translate(self) -> None:
@@ -482,7 +482,7 @@ class _Translation:
         self._pending[stream] = total + seconds, count + 1, first
 
     def _flush(self, stream: int) -> None:
-        """Append the joined computations of a stream."""
+        """Append the merged computations of a stream."""
         if stream not in self._pending:
             return
         seconds, count, first = self._pending.pop(stream)
@@ -541,7 +541,7 @@ class _Translation:
     def _messages(
         self, index: int, stream: int, after: list[int], pieces: Iterable[dict[str, Any]]
     ) -> None:
-        """Append the sends and receives of a kernel, which run at the same time."""
+        """Append the sends and receives of a kernel, which run concurrently."""
         listed = []
         for piece in pieces:
             send = _kind(str(piece.get("Collective name", ""))) == "send"
@@ -573,7 +573,7 @@ class _Translation:
         after: list[int],
         pieces: Sequence[tuple[ops.Kind, int, float]],
     ) -> None:
-        """Append messages that begin together, each on a stream of its own, and their end."""
+        """Append messages that start together, each on its own stream, and their common end."""
         operations = self.trace.operations
         before = sorted({*after, *([self._last[stream]] if stream in self._last else [])})
         name = self._reader.kernels[index].name
@@ -612,7 +612,7 @@ class _Translation:
     def _size(
         self, index: int, message: dict[str, Any], kind: str, *, share: bool = False
     ) -> float:
-        """Return the bytes of the larger buffer, or one rank's share of it."""
+        """Return the bytes of the larger buffer, or of one rank's share of the buffer."""
         if kind == "barrier":
             return float(ops.BARRIER_BYTES)
         inside, outside = (
@@ -644,13 +644,13 @@ class _Translation:
 
 
 def _kind(name: str) -> str:
-    """Return the collective that a name of PyTorch stands for; empty if it is unknown."""
+    """Return the collective for a PyTorch name; empty if unknown."""
     plain = name.replace("_", "").lower()
     return next((kind for part, kind in _COLLECTIVES if part in plain), "")
 
 
 def _whole(found: Any) -> int | None:
-    """Return a number that may stand in a string; None if there is none."""
+    """Return a number, which may be quoted; None if there is none."""
     try:
         number = int(found)
     except (TypeError, ValueError, OverflowError):
@@ -659,7 +659,7 @@ def _whole(found: Any) -> int | None:
 
 
 def _number(args: Mapping[str, Any], name: str) -> int:
-    """Return a number among arguments; -1 if there is none."""
+    """Return a numeric argument; -1 if absent."""
     found = _whole(args.get(name))
     return -1 if found is None else found
 
@@ -672,7 +672,7 @@ def _element_bytes(dtype: str) -> int | None:
 
 
 def _ranks(found: Any, size: int | None) -> tuple[int, ...] | None:
-    """Return the ranks of a list in text; long ones are abbreviated as `[0, 8, ..., 56]`."""
+    """Parse a list of ranks; long lists are abbreviated as `[0, 8, ..., 56]`."""
     text = str(found or "")
     numbers = [int(one) for one in re.findall(r"\d+", text)]
     if not numbers:

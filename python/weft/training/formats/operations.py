@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Operations of ranks as traces tell them, before they become programs.
+"""Operations of ranks as read from traces, before conversion to programs.
 
 Readers name process groups by their ranks and messages by both ends; programs name kinds of groups
 and relative peers (`weft.training.formats.assembly`).
@@ -21,37 +21,37 @@ ALLREDUCE, ALLGATHER, REDUCE_SCATTER = "allreduce", "allgather", "reduce_scatter
 ALLTOALL, BROADCAST, REDUCE = "alltoall", "bcast", "reduce"
 
 BARRIER_BYTES = 4
-"""Size of the Allreduce that a barrier is in NCCL (torch/csrc/distributed/c10d)."""
+"""Size of the Allreduce that implements a barrier in NCCL (torch/csrc/distributed/c10d)."""
 _LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A process group."""
+    """Process group."""
 
     name: str
     ranks: tuple[int, ...]
     description: str = field(default="", compare=False)
-    """Purpose of the group, as the trace names it."""
+    """Purpose of the group, as named in the trace."""
 
 
 @dataclass(slots=True)
 class Operation:
-    """One operation of a rank."""
+    """Operation of a rank."""
 
     kind: Kind
     stream: int
     amount: float
     """Seconds, or bytes."""
     after: list[int] = field(default_factory=list)
-    """Indexes of operations of the same rank that must have ended before."""
+    """Indices of operations of the same rank that must end before this operation."""
     name: str = ""
     node: int = -1
-    """Number in the trace, for messages to users."""
+    """Number in the trace, for error messages."""
     collective: str = ""
     group: Group | None = None
     peer: int = -1
-    """Other rank of a message, counted from 0 in the job."""
+    """Peer rank of a message, numbered within the job."""
     tag: int = 0
 
 
@@ -63,10 +63,10 @@ class RankTrace:
     path: Path
     operations: list[Operation]
     in_order: bool
-    """Streams execute their operations in the order of the list."""
+    """True if streams execute their operations in list order."""
     host_streams: set[int] = field(default_factory=set)
     item: str = "node"
-    """Word for an operation of the trace, in messages to users."""
+    """Word for an operation of the trace, for error messages."""
 
     def place(self, one: Operation) -> str:
         """Return file, rank, number and name of an operation."""
@@ -81,5 +81,5 @@ class RankTrace:
 
 
 def total_size(collective: str, size: float, ranks: int) -> float:
-    """Return the bytes of an Allgather's result, from those that one rank contributes."""
+    """Return the total bytes of an Allgather from the bytes that each rank contributes."""
     return size * ranks if collective == ALLGATHER else size

@@ -9,21 +9,22 @@ from typing import Literal
 from weft.training.formats.source import Progress, quiet
 
 Roofline = Callable[[float, float], float]
-"""Seconds of a kernel from its floating-point operations and the bytes that it touches."""
+"""Seconds of a kernel from its floating-point operations and the bytes it accesses."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Answers to what a trace leaves open."""
+    """Values that a trace may leave open."""
 
     replicate: int | None = None
-    """Number of ranks that all do what the only recorded rank does."""
+    """Number of ranks that all execute the operations of the only recorded rank."""
     sizes: Literal["input", "total"] = "input"
-    """Meaning of an Allgather's size in Chakra traces: what one rank contributes, or the result."""
+    """Meaning of an Allgather's size in Chakra traces: the contribution of one rank, or the result.
+    """
     groups: Path | None = None
-    """JSON file with the ranks of process groups, by number, as ASTRA-sim reads it."""
+    """JSON file with the ranks of process groups by number, in ASTRA-sim's format."""
     dimensions: tuple[int, ...] = ()
-    """Ranks in each dimension of ASTRA-sim's logical topology, the fastest first."""
+    """Ranks in each dimension of ASTRA-sim's logical topology, the fastest-varying first."""
     roofline: Roofline | None = None
-    """Gives times to computations that have operation counts but no duration."""
+    """Computes the time of computations that have operation counts but no duration."""
     progress: Progress = quiet

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files of a trace with one file for each rank."""
+"""Files of traces with one file per rank."""
 
 import re
 from collections import defaultdict
@@ -14,16 +14,17 @@ _MOST_NAMED = 8
 
 
 def numbered(path: Path, accept: Callable[[Path], bool]) -> dict[int, Path]:
-    """Return the files `NAME.<rank>.et` (`.json`, `.gz`) that a path means, by rank.
+    """Return the files `NAME.<rank>.et` (`.json`, `.gz`) that a path refers to, by rank.
 
-    The path is a folder with one trace, the prefix NAME, or the file of one rank, which means all.
+    The path is a folder with one trace, the prefix NAME, or the file of one rank, which stands for
+    the files of all ranks.
 
     Args:
         path: Folder, prefix or file.
-        accept: Decides whether a file with such a name is part of a trace.
+        accept: Returns True if a file with a matching name belongs to a trace.
 
     Raises:
-        WeftError: A folder has several traces, or a rank has several files.
+        WeftError: A folder contains several traces, or a rank has several files.
     """
     if path.is_file():
         match = _RANK_FILE.fullmatch(path.name)
@@ -70,12 +71,12 @@ def _by_rank(files: list[Path]) -> dict[int, Path]:
 def number_of_ranks(
     path: Path, files: Mapping[int, Path], options: ReadOptions, world: int | None = None
 ) -> int:
-    """Return the number of ranks of a trace, after checking that it has them all.
+    """Return the number of ranks of a trace, after a check that it is complete.
 
     Args:
-        path: The trace, for messages.
+        path: The trace, for error messages.
         files: File of each rank.
-        options: With `replicate`, one recorded rank stands for all.
+        options: With `replicate`, one recorded rank represents all ranks.
         world: Number of ranks that the trace itself states.
 
     Raises:

@@ -19,9 +19,9 @@ Read = Callable[[Path, ReadOptions, NewProgram], Workload]
 
 
 def detect(path: Path) -> str | None:
-    """Return the format of a trace of training; None if the path is no such trace.
+    """Return the format of a training trace; None if the path is not a training trace.
 
-    A path that does not exist may be the prefix of a Chakra trace's files.
+    A path that does not exist may be the prefix of the files of a Chakra trace.
     """
     if path.is_dir():
         names = [one for one in path.iterdir() if one.is_file()]

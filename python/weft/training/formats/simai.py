@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""SimAI's workload text, which AICB writes: the layers of one pipeline stage.
+"""SimAI's workload text, as written by AICB: the layers of one pipeline stage.
 
     HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 16 pp: 12 ... pp_comm 50331648
     1789
     attention_column -1 1750840 ALLGATHER 50331648 875420 REDUCESCATTER 0 875420 NONE 0 100
 
-A line has a name, a number that is not used, and time (ns), collective and bytes of the forward
-pass, of the gradient of the inputs and of that of the weights; then the time of the update. SimAI
-(astra-sim-alibabacloud/astra-sim/workload/Workload.cc) executes all lines forwards, then backwards:
-the first two collectives of a line are waited for, that of the weights is not before the next pass.
-Collectives without a suffix are those of the tensor-parallel group, and in the third column of the
-data-parallel group; `_EP` and `_DP_EP` name groups of experts.
+A line contains a name and an unused number; time (ns), collective and bytes of the forward pass, of
+the input gradient and of the weight gradient; and the time of the update. SimAI
+(astra-sim-alibabacloud/astra-sim/workload/Workload.cc) executes all lines forwards, then backwards.
+It waits for the first two collectives of a line immediately, and for the weights' collective in the
+next pass. Collectives without a suffix use the tensor-parallel group, or the data-parallel group in
+the third column; `_EP` and `_DP_EP` name groups of experts.
 
-SimAI adds the pipeline's bubbles afterwards. Here all stages execute the lines, cut into
-microbatches and virtual stages, and exchange activations as Megatron's interleaved schedule does,
-all forward passes first; bubbles are as long as those of 1F1B.
+SimAI adds the pipeline's bubbles afterwards. In weft, all stages execute the lines, split into
+microbatches and virtual stages, and exchange activations in Megatron's interleaved order, all
+forward passes first; the bubbles are as long as in 1F1B.
 """
 
 import re
@@ -36,7 +36,7 @@ _POLICIES = (
     "HYBRID_TRANSFORMER",
     "MICRO",
 )
-"""First words that are read."""
+"""Supported first words."""
 _OTHER_POLICIES = (
     *("DATA", "MODEL", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_DLRM"),
     *("HYBRID_DLRM_ENHANCED", "HYBRID_CUSTOMIZED", "DISTRIBUTED_INFERENCE"),
@@ -45,7 +45,7 @@ _SNIFFED = 1 << 12
 _MICROBATCH = "embedding_layer"
 """First line of a microbatch."""
 _SMALLEST = 4096
-"""SimAI rounds smaller collectives of the forward pass up to this many bytes."""
+"""Minimum size to which SimAI rounds up smaller collectives of the forward pass."""
 _COLLECTIVES = {
     "ALLREDUCE": ops.ALLREDUCE,
     "ALLGATHER": ops.ALLGATHER,
@@ -54,7 +54,7 @@ _COLLECTIVES = {
     "BROADCAST": ops.BROADCAST,
 }
 _FIELDS = (11, 12)
-"""Number of fields of a line; AICB's smallest example lacks the last."""
+"""Number of fields of a line; AICB's smallest example lacks the last field."""
 
 _TP, _DP, _EP, _DP_EP = "TP", "DP", "EP", "DP_EP"
 _KINDS = (_TP, _DP, _EP, _DP_EP)
@@ -84,24 +84,24 @@ class _Layer:
 
 @dataclass(frozen=True)
 class _Job:
-    """Parallelism as the first line tells it."""
+    """Parallelism stated in the first line."""
 
     tensor: int
     expert: int
     pipeline: int
     chunks: int
-    """Virtual stages of a GPU."""
+    """Virtual stages per GPU."""
     microbatches: int
     ranks: int
     activation: float
-    """Bytes that a stage sends to the next."""
+    """Bytes that a stage sends to the next stage."""
 
     @property
     def data(self) -> int:
         return self.ranks // (self.tensor * self.pipeline)
 
     def groups(self, kind: str) -> list[list[int]]:
-        """Return the groups of a kind; tensor ranks are neighbours, stages are farthest apart."""
+        """Return the groups of a kind; tensor ranks are adjacent, and stages are farthest apart."""
         stage = self.tensor * self.data
         size, stride = {
             _TP: (self.tensor, 1),
@@ -297,9 +297,9 @@ class _Reader:
         )
 
     def _parts(self) -> tuple[list[_Layer], list[list[list[_Layer]]], list[_Layer]]:
-        """Return the lines before the microbatches, those of each part of each, and the rest.
+        """Return the lines before the microbatches, the lines by microbatch and part, and the rest.
 
-        Without pipeline parallelism, all lines are one part.
+        Without pipeline parallelism, there is one part with all lines.
         """
         job, layers = self._job, self._layers
         starts = [index for index, one in enumerate(layers) if one.name == _MICROBATCH]
@@ -340,7 +340,7 @@ def _cut(layers: list[_Layer], parts: int) -> Iterator[list[_Layer]]:
 
 
 def _role(stage: int, stages: int) -> tuple[bool, bool]:
-    """Return whether a stage is the first and the last: others do the same as each other."""
+    """Return whether a stage is the first and the last; all inner stages are equivalent."""
     return stage == 0, stage == stages - 1
 
 
@@ -353,14 +353,14 @@ class _StageWriter:
         self._stage = stage
         self._program = program
         self._waits: list[int] = []
-        """Operations that the next computation waits for."""
+        """Operations for which the next computation waits."""
         self._last = -1
         self._updates: dict[str, tuple[int, float]] = {}
 
     def write(
         self, head: list[_Layer], batches: list[list[list[_Layer]]], tail: list[_Layer]
     ) -> Program:
-        """Write all forward passes, then all backward passes in the opposite order."""
+        """Write all forward passes, then all backward passes in reverse order."""
         units = self._units(len(batches), len(batches[0]))
         for one in head:
             self._forward(one)
@@ -396,7 +396,7 @@ class _StageWriter:
             self._backward(one)
 
     def _exchange(self, direction: int, chunk: int, work: Callable[[], None]) -> None:
-        """Receive what a part needs, do it, and send its result on."""
+        """Receive the input of a part, execute it, and send its result on."""
         job = self._job
         stages, stage = job.pipeline, self._stage
         distance = job.tensor * job.data
@@ -440,7 +440,7 @@ class _StageWriter:
             self._waits = []
 
     def _join(self, step: _Step, size: float, name: str, *, wait: bool) -> int | None:
-        """Add a collective; return its index, or None if it moves nothing."""
+        """Add a collective; return its index, or None if it transfers no data."""
         if not step.collective or step.kind not in self._kinds:
             return None
         kind = self._kinds.index(step.kind)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files of traces, read in blocks and decompressed as they are read.
+"""Trace files, read in blocks and decompressed on the fly.
 
-Traces have gigabytes, so that no reader holds a whole file. Progress counts the bytes read from the
-disk, which are compressed ones if the file is.
+Traces can be gigabytes, so no reader loads a whole file. Progress counts the bytes read from disk,
+before decompression.
 """
 
 import gzip
@@ -16,12 +16,12 @@ from typing import BinaryIO, NoReturn, Self, cast
 from weft.base.errors import WeftError
 
 BLOCK = 1 << 22
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 _GZIP = b"\x1f\x8b"
 """Magic number (RFC 1952, section 2.3.1)."""
 
 Progress = Callable[[str], object]
-"""Shows a line of progress."""
+"""Displays a line of progress."""
 
 
 def quiet(_text: str) -> None:
@@ -29,7 +29,7 @@ def quiet(_text: str) -> None:
 
 
 class Source:
-    """A file of a trace; plain or compressed by gzip."""
+    """Trace file, plain or gzip-compressed."""
 
     def __init__(self, path: Path, progress: Progress = quiet) -> None:
         """Open a file. Raises `WeftError`."""
@@ -68,7 +68,7 @@ class Source:
         self._file.close()
 
     def read(self, most: int = BLOCK) -> bytes:
-        """Return the next bytes; none at the end. Raises `WeftError` for damaged files."""
+        """Return the next bytes; empty at the end. Raises `WeftError` for damaged files."""
         try:
             block = self._stream.read(most)
         except EOFError:
@@ -88,7 +88,7 @@ class Source:
 
 
 def head_of(path: Path, most: int) -> bytes:
-    """Return the first bytes of a file, decompressed; none if it cannot be read."""
+    """Return the first bytes of a file, decompressed; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             start = file.read(most)
@@ -101,7 +101,7 @@ def head_of(path: Path, most: int) -> bytes:
 
 
 def _readable(packed: gzip.GzipFile, most: int) -> bytes:
-    """Return what a truncated stream yields: a head ends in the middle of it."""
+    """Decompress a truncated stream as far as possible: a head ends in the middle of a stream."""
     found = bytearray()
     try:
         while len(found) < most and (block := packed.read1(1 << 16)):

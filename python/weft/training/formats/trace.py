@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A trace of training on a fabric: from its path to an iteration in time."""
+"""Training trace on a fabric: from its path to a simulated iteration."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,25 +10,25 @@ from weft.training.formats.reading import read
 from weft.training.workload import Workload
 
 MOST_FINE = 256
-"""Ranks up to which rings send all messages unless told otherwise: up to four times as many."""
+"""Ranks up to which rings send all messages by default: up to four times as many."""
 _MOST_LISTED = 16
-"""Ranks of a timeline."""
+"""Maximum number of ranks in a timeline."""
 
 
 @dataclass(frozen=True)
 class TrainingTrace:
-    """A trace and its programs."""
+    """Trace and its programs."""
 
     source: str
     workload: Workload
 
     @property
     def detail(self) -> str:
-        """Detail of collectives, unless told otherwise (workload.DETAILS)."""
+        """Default detail of collectives (workload.DETAILS)."""
         return "slice" if len(self.workload.program_of) <= MOST_FINE else "step"
 
     def representatives(self) -> tuple[int, ...]:
-        """Return the first rank of each program, of the first programs if there are many."""
+        """Return the first rank of each program, for the first programs if there are many."""
         first: dict[int, int] = {}
         for rank, program in enumerate(self.workload.program_of):
             first.setdefault(program, rank)
@@ -36,5 +36,5 @@ class TrainingTrace:
 
 
 def load_trace(path: Path, options: ReadOptions) -> TrainingTrace:
-    """Read a trace. Raises `WeftError` if it is wrong, or could not end."""
+    """Read a trace. Raises `WeftError` if it is invalid, or if its simulation would hang."""
     return TrainingTrace(str(path), read(path, options, _core.WorkloadProgram))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Wire format of Protocol Buffers, as far as Chakra's messages need it.
+"""Wire format of Protocol Buffers: the subset in Chakra's messages.
 
 A message is a sequence of fields: a varint with the field's number and wire type, then the value
-(https://protobuf.dev/programming-guides/encoding). Files contain messages one after another, each
-preceded by its length as a varint.
+(https://protobuf.dev/programming-guides/encoding). Files are sequences of messages, each preceded
+by its length as a varint.
 """
 
 import struct
@@ -16,11 +16,11 @@ _LONGEST_MESSAGE = 1 << 30
 _LONGEST_VARINT = 10
 
 Value = int | bytes
-"""A varint's or fixed-width value as an unsigned integer, or the bytes of anything else."""
+"""Varint or fixed-width value as an unsigned integer; bytes for all other wire types."""
 
 
 class WireError(Exception):
-    """Bytes that are no message."""
+    """Bytes that are not a valid message."""
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
@@ -90,12 +90,12 @@ def packed(data: bytes) -> list[int]:
 
 
 def signed(value: int) -> int:
-    """Return the int32 or int64 that a varint stands for."""
+    """Decode a varint as int32 or int64."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def zigzag(value: int) -> int:
-    """Return the sint32 or sint64 that a varint stands for."""
+    """Decode a varint as sint32 or sint64."""
     return (value >> 1) ^ -(value & 1)
 
 
@@ -109,7 +109,7 @@ def real(value: int, width: int) -> float:
 
 
 def messages(source: Source) -> Iterator[bytes]:
-    """Yield the messages of a file; the first may be empty, later empty ones are padding."""
+    """Yield the messages of a file; the first may be empty, later empty messages are padding."""
     buffer, at, count = b"", 0, 0
     while True:
         if len(buffer) - at < _LONGEST_VARINT:
