@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Type checks of arguments, and descriptions of types for messages.
+"""Type checks of arguments, and descriptions of types for error messages.
 
-Types are the annotations of the public functions, as far as they occur there. A text is not
-accepted as a list of its characters, nor a bool as a number.
+The checks cover the types that occur in annotations of public functions. A string is not a list of
+characters, and a bool is not a number.
 """
 
 import os
@@ -26,7 +26,7 @@ _WORDS = {
 
 
 def plain(value: object) -> object:
-    """Convert numbers and lists of NumPy and Polars to Python's."""
+    """Convert numbers and lists from NumPy and Polars to Python."""
     for name in ("tolist", "to_list"):
         if (method := getattr(value, name, None)) is not None and not isinstance(value, type):
             return method()
@@ -38,7 +38,7 @@ def plain(value: object) -> object:
 
 
 def check(name: str, value: object, kind: Any) -> None:
-    """Check an argument against its type. Raises `WeftError`, which names the place."""
+    """Check an argument against its type. Raises `WeftError`, which names the argument."""
     if not _fits(value, kind):
         place, value, kind = _innermost(name, value, kind)
         text = repr(value)
@@ -61,7 +61,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _innermost(place: str, value: object, kind: Any) -> tuple[str, object, Any]:
-    """Return place, value and expected type of the innermost mismatch."""
+    """Return position, value and expected type of the innermost mismatch."""
     for one in _members(kind):
         origin, inner = get_origin(one), get_args(one)
         if origin is Mapping and isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def in_words(kind: Any) -> str:
-    """Return a description of the allowed values, for a message."""
+    """Return a description of the allowed values, for an error message."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(in_words(one) for one in inner if one is not type(None)))

@@ -41,7 +41,7 @@ OnSize = Callable[[str, int], object]
 """Called with the mode and the bytes after each size."""
 Type = Literal["char", "short", "int", "long", "float", "double"]
 Operation = Literal["sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"]
-_SIZES = "4KiB:256KiB"  # for weft's own benchmarks
+_SIZES = "4KiB:256KiB"  # default of weft's own benchmarks
 
 
 @call
@@ -71,46 +71,48 @@ def bench(
 
     Args:
         benchmark: OSU's name without `osu_`: `allreduce`, `ialltoall`, `latency`, `put_bw`.
-            `bcast`, `allgather` and `ag+rs` (an Allgather beside a Reduce-Scatter) also measure the
-            throughput of ranks and the bytes through switches; `osu_bcast` and `osu_allgather` are
-            timed as OSU does. `nccl-all_reduce`, `nccl-all_gather`, `nccl-reduce_scatter`,
-            `nccl-alltoall`, `nccl-broadcast` and `nccl-reduce` are those of nccl-tests; their mode
-            is a version of NCCL ("nccl-2.29"), and sizes are bytes of the larger buffer.
+            `bcast`, `allgather` and `ag+rs` (an Allgather concurrent with a Reduce-Scatter) also
+            measure the throughput of ranks and the bytes through switches; `osu_bcast` and
+            `osu_allgather` are timed as OSU does. `nccl-all_reduce`, `nccl-all_gather`,
+            `nccl-reduce_scatter`, `nccl-alltoall`, `nccl-broadcast` and `nccl-reduce` are the tests
+            of nccl-tests; their mode is a version of NCCL ("nccl-2.29"), and sizes are bytes of the
+            larger buffer.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Number of MPI ranks; 2 for point-to-point benchmarks.
-        sizes: Bytes of a row: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
+        sizes: Sizes in bytes: "4:1MiB" doubles, `[4, "1KiB"]` is a list.
         modes: Ways to offload ("stream"), the hosts' algorithms ("openmpi-5.0", "ring"), or one of
-            the algorithms that `bcast`, `allgather` and `ag+rs` implement themselves. By default
-            those of `weft bench`.
-        nodes: Hosts to run on, in place of `ranks`: each has `ppn` ranks.
-        ppn: Ranks per host; each value of a list is measured in turn.
+            the algorithms that `bcast`, `allgather` and `ag+rs` implement themselves. By default as
+            in `weft bench`.
+        nodes: Number of hosts instead of `ranks`: each host runs `ppn` ranks.
+        ppn: Ranks per host; a list measures each of its values.
         type: Element type, by default `int` for reductions, else `char`.
         op: Reduction operation.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
         iterations: Timed calls or windows per size.
-        warm_up: Untimed calls or windows before those.
+        warm_up: Untimed calls or windows before the timed ones.
         window: Messages in flight in rate benchmarks.
-        back_to_back: Leave out the barrier after each blocking collective, as `weft.validate` does.
+        back_to_back: Omit the barrier after each blocking collective, as `weft.validate` does.
         percentiles: Percentiles of the times of single calls to report.
         unchecked: Let ranks share the memory of their buffers in `bcast`, `allgather` and `ag+rs`;
             results are then not checked.
-        strict: Refuse values outside what was measured with the fabric's presets.
+        strict: Refuse values outside the measured ranges of the fabric's presets.
         on_size: Called with the mode and the bytes after each size.
 
     Returns:
         A row for each mode, number of ranks per host, and size: `fabric`, `collective` (the
-        benchmark), `mode`, `path` (what executed it), `reason` (why the hosts executed what was to
-        be offloaded; also a warning), `ranks`, `ppn`, `bytes`, and the results: for collectives
-        `latency_us`, `min_us` and `max_us` over the ranks; for non-blocking ones `overall_us`,
-        `compute_us`, `start_us`, `test_us`, `wait_us`, `pure_us`, `pure_min_us`, `pure_max_us` and
-        `overlap_percent`; for messages and one-sided calls `latency_us`, or `bandwidth_MBps` and
-        `messages_per_s`; for `bcast`, `allgather` and `ag+rs` `latency_us` (mean of receiving
-        ranks), `max_us`, `receive_Bps` (receive throughput of a rank in bytes/s) and `port_bytes`
-        (bytes through all switch ports). Percentiles follow as `p50_us`. The tests of NCCL have the
-        columns of nccl-tests: `test`, `fabric`, `ranks`, `bytes`, `count`, `type`, `redop`, `root`,
-        `time_us`, `algbw_GBps`, `busbw_GBps`, the same in place (`in_place_us` ...), and `path`.
+        benchmark), `mode`, `path` (the executor), `reason` (why a requested offload fell back to
+        the hosts; also issued as a warning), `ranks`, `ppn`, `bytes`, and the results: for
+        collectives `latency_us`, `min_us` and `max_us` over the ranks; for non-blocking collectives
+        `overall_us`, `compute_us`, `start_us`, `test_us`, `wait_us`, `pure_us`, `pure_min_us`,
+        `pure_max_us` and `overlap_percent`; for messages and one-sided calls `latency_us`, or
+        `bandwidth_MBps` and `messages_per_s`; for `bcast`, `allgather` and `ag+rs` `latency_us`
+        (mean of receiving ranks), `max_us`, `receive_Bps` (receive throughput of a rank in bytes/s)
+        and `port_bytes` (bytes through all switch ports). Percentiles follow as `p50_us`. The NCCL
+        tests return the columns of nccl-tests: `test`, `fabric`, `ranks`, `bytes`, `count`, `type`,
+        `redop`, `root`, `time_us`, `algbw_GBps`, `busbw_GBps`, the same in place (`in_place_us`
+        ...), and `path`.
     """
     import polars
 
@@ -182,7 +184,7 @@ def _ranks_of(name: str, count: int | None) -> int:
 
 
 def _version(modes: Sequence[str] | None) -> str:
-    """Return the version of NCCL that a mode names."""
+    """Return the NCCL version that a mode names."""
     if modes is None:
         return nccl.DEFAULT_VERSION
     if len(modes) != 1 or not modes[0].startswith(nccl_tests.PREFIX):
@@ -194,7 +196,7 @@ def _version(modes: Sequence[str] | None) -> str:
 
 
 def _refuse(name: str, others: Mapping[str, object]) -> None:
-    """Refuse arguments that only OSU-style benchmarks have."""
+    """Refuse arguments that apply only to OSU-style benchmarks."""
     for argument, given in others.items():
         if given:
             timed = f"; osu_{name} has it" if name in BENCHMARKS else ""
@@ -241,19 +243,19 @@ def bench_like(
 ) -> "DataFrame":
     """Simulate the benchmarks in an output of OSU, IMB or nccl-tests, as `weft bench --like` does.
 
-    Outputs of ucc_perftest, ucx_perftest and perftest (`ib_write_bw`) are read too.
+    Outputs of ucc_perftest, ucx_perftest and perftest (`ib_write_bw`) are also accepted.
 
     Args:
-        file: Output of the benchmark; one file may hold several.
+        file: Output of the benchmark; a file may contain several benchmarks.
         fabric: Fabric to run on: a fabric file, or the name of a shipped one. Or a `weft.Fabric`.
         ranks: Number of ranks of collectives, if the file does not state it.
         ppn: Ranks per host, if the file does not state it.
-        modes: Modes of collectives, as for `weft.bench`; by default the library of a run, or NCCL
-            ("nccl-2.29") for output of nccl-tests on a fabric of GPUs.
+        modes: Modes of collectives, as for `weft.bench`; by default the library of `weft.run`, or
+            NCCL ("nccl-2.29") for nccl-tests output on a GPU fabric.
         set: Values that override keys of the fabric file. For example `{"switch.slots": 64}`;
             `weft.fabric_options()` lists all keys.
         cfg: SimGrid options. For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.
-        strict: Refuse values outside what was measured with the fabric's presets.
+        strict: Refuse values outside the measured ranges of the fabric's presets.
         iterations: Timed calls or windows per size.
         on_size: Called with the mode and the bytes after each size.
 

@@ -41,15 +41,15 @@ OnSize = Callable[[str, int], object]
 
 @call
 def collective_algorithms(collective: str = "") -> "DataFrame":
-    """Return the host algorithms that MPI libraries have for collectives.
+    """Return the host algorithms of MPI libraries for collectives.
 
     Args:
         collective: One collective, as `allreduce` or `MPI_Iallreduce`; by default all.
 
     Returns:
-        `collective`, `name`, `number` (Open MPI's, or 0), `source` (the library it is from),
-        `any_operation` (supports non-commutative operations), `two_ranks` (for exactly two ranks),
-        `one_host` (for ranks on a single host).
+        `collective`, `name`, `number` (Open MPI's, or 0), `source` (the library that it comes
+        from), `any_operation` (supports non-commutative operations), `two_ranks` (for exactly two
+        ranks), `one_host` (for ranks on a single host).
     """
     import polars
 
@@ -58,7 +58,7 @@ def collective_algorithms(collective: str = "") -> "DataFrame":
 
 @call
 def collective_selections() -> "DataFrame":
-    """Return the selections, each modelling a library's choice: `name`, `description`."""
+    """Return the selections, each of which models a library's choice: `name`, `description`."""
     import polars
 
     return polars.DataFrame([dict(one) for one in _core.selections()])
@@ -92,7 +92,7 @@ class Schedule:
 
     @property
     def busiest_bytes(self) -> int:
-        """Bytes sent by the rank that sends most."""
+        """Bytes sent by the rank that sends the most."""
         return self.details.busiest_bytes
 
     @call
@@ -179,19 +179,19 @@ def nccl_choices(
     version: str = nccl_study.DEFAULT_VERSION,
     set: Changes | None = None,
 ) -> "DataFrame":
-    """Return what NCCL chooses for a collective of one rank a GPU, by size.
+    """Return NCCL's choices for a collective with one rank per GPU, by size.
 
     Args:
         collective: `allreduce`, `allgather`, `reduce_scatter_block`, `bcast` or `reduce`.
         fabric: A fabric with a table `[nccl]`: a shipped name, a file or a `weft.Fabric`.
-        ranks: Number of ranks, which fill nodes one after the other.
+        ranks: Number of ranks, which fill the nodes in order.
         sizes: Sizes of the larger buffer, as nccl-tests counts them.
         version: Version of NCCL: "2.18" or "2.29".
         set: Values that override keys of the fabric file, such as `{"nccl.NCCL_ALGO": "ring"}`.
 
     Returns:
         `bytes`, `algorithm`, `protocol`, `channels`, `threads`, `chunk_bytes`, `predicted_us`
-        (NCCL's own estimate, by which it chooses).
+        (NCCL's own estimate, on which its choice is based).
     """
     import polars
 
@@ -211,7 +211,7 @@ class Validation:
 
     results: Sequence[validations.Result]
     gains: Sequence[gain_pairs.GainResult] = ()
-    """Results for tables that measured both sides."""
+    """Results for tables with measurements of both sides."""
 
     @property
     def holds(self) -> bool:
@@ -223,8 +223,8 @@ class Validation:
         """Return a row for each pair of measured switch and host times.
 
         `measured` (table and columns), `by` (bytes or ranks), `key` (their number), the speed-ups
-        `measured_factor` and `simulated_factor` of offloading, `right` (both are on the same side
-        of 1), and `near` (the measured times are within 10 % of each other).
+        `measured_factor` and `simulated_factor` of offloading, `right` (both factors are on the
+        same side of 1), and `near` (the measured times are within 10 % of each other).
         """
         import polars
 
@@ -323,8 +323,8 @@ def validate(
 ) -> Validation:
     """Simulate measured tables, and report the deviation from each.
 
-    Without tables, all shipped tables are validated, and the gains of those with both sides, in
-    about a minute. The other arguments are for your own tables; see `weft validate --help`.
+    Without tables, all shipped tables are validated, and the gains of tables with both sides, in
+    about a minute. All other arguments are for your own tables; see `weft validate --help`.
 
     Args:
         tables: CSV, or output of the OSU benchmarks, IMB, SKaMPI, nccl-tests or a perftest.
@@ -335,7 +335,7 @@ def validate(
         ranks: For tables by size: number of hosts, one rank each.
         bytes: For tables by ranks: size of the Allreduce.
         rows: "even" or "odd", if the fabric was fitted to the other rows.
-        benchmark: What made tables of collectives that do not say it: "osu", "imb",
+        benchmark: Benchmark that produced tables of collectives which do not name it: "osu", "imb",
             "ucc_perftest", "nccl-tests" or "loop".
         mean: Bound of the mean error: 0.1 is 10 %.
         worst: Bound of the worst error.
@@ -366,11 +366,11 @@ def validate(
 
 @dataclass(frozen=True)
 class Demo:
-    """Simulated Allreduce latencies beside measurements on a real Tofino."""
+    """Simulated Allreduce latencies compared with measurements on a real Tofino."""
 
     results: demos.Results
     files: Sequence[Path]
-    """Tables and figures written."""
+    """Tables and figures that were written."""
 
     @call
     def frame(self) -> "DataFrame":

@@ -46,7 +46,7 @@ _MOST_HOSTS = 1 << 20
 
 @dataclass(frozen=True)
 class CacheTable:
-    """Study of caches: a table, with a figure if there is one."""
+    """Study of caches: a table and, for some studies, a figure."""
 
     study: CacheStudy
 
@@ -130,7 +130,7 @@ def cache_ways(
     tcam_interval_ns: float = Cache.tcam_interval_ns,
     scattered: bool = False,
 ) -> CacheTable:
-    """Study conflict misses of one port by ways, under uniform traffic to a number of hosts.
+    """Study conflict misses of a port by associativity, under uniform traffic to several hosts.
 
     Args:
         destinations: Numbers of destination hosts.
@@ -159,10 +159,10 @@ def cache_trace(
     interval_ns: float = Cache.interval_ns,
     tcam_interval_ns: float = Cache.tcam_interval_ns,
 ) -> CacheTable:
-    """Study conflict misses by ways while a recorded program runs on a fabric.
+    """Study conflict misses by associativity while a recorded program runs on a fabric.
 
     Args:
-        trace: A folder that `weft.record_trace` has written.
+        trace: A folder written by `weft.record_trace`.
         fabric: Fabric for its ranks.
         ways: Associativity: entries per set.
         hash: Forwarding hashes: auto (the topology's own), crc, cube, fat_tree, dragonfly.
@@ -191,7 +191,7 @@ def cache_capacity(
     """Study capacity misses on k-ary n-tori of one job, with and without the torus's own hash.
 
     Args:
-        sizes: Switches along a dimension, one host each.
+        sizes: Numbers of switches along a dimension, with one host per switch.
         dimensions: Dimensions of the tori.
         entries: Entries per port.
         ways: Associativity: entries per set.
@@ -271,7 +271,7 @@ def cache_placement(
     Args:
         fabric: The fabric.
         hosts: A file with the names of one job's hosts, also in Slurm's notation.
-        jobs: A jobs file, instead: the places of its jobs.
+        jobs: A jobs file, instead of `hosts`: the hosts of its jobs.
         messages: Number of messages of each job.
         hash: Forwarding hashes.
         entries: Entries per port.
@@ -369,7 +369,7 @@ def cache_rate(latency_ns: float, stages: int = 1) -> "DataFrame":
         stages: Lookups in flight.
 
     Returns:
-        `frames` (the shortest and the longest), `bytes` per frame, `bytes_per_s`.
+        `frames` (shortest and longest), `bytes` per frame, `bytes_per_s`.
     """
     import polars
 
@@ -395,16 +395,16 @@ def progress_engine_throughput(
     buffer: Sizes | None = None,
     link: str | None = None,
 ) -> "DataFrame":
-    """Compute the rate at which a progress engine receives the chunks of multicasts.
+    """Compute the rate at which a progress engine receives multicast chunks.
 
     Args:
         engine: A preset ("bluefield-3-dpa"), or a file with a table [progress_engine].
         transport: `ud`, datagrams through a staging ring, and `uc`, messages of any length.
-        threads: Receiving threads. By default doubling from 1 to all.
+        threads: Receiving threads. By default, powers of two up to all threads.
         chunk: Payload of a chunk.
         buffer: Receive buffer; accounts for the fixed costs of its first and last chunk. By default
             unlimited.
-        link: Speed of the link, for payload ("200Gbps"). By default unlimited.
+        link: Payload rate of the link ("200Gbps"). By default unlimited.
 
     Returns:
         `transport`, `chunk_bytes`, `buffer_bytes`, `threads`, `chunks_per_s` (rate of the threads),
@@ -443,8 +443,8 @@ def progress_engine_memory(engine: PathLike, *, chunk: int | str = "4KiB") -> "D
         chunk: Payload of a chunk.
 
     Returns:
-        By the bits of a chunk's number, `psn_bits`: `chunk_bytes`, the addressable `buffer_bytes`,
-        `bitmap_bytes` of such a buffer, and the number of `communicators` that fit.
+        By the number of bits in a chunk number, `psn_bits`: `chunk_bytes`, the addressable
+        `buffer_bytes`, `bitmap_bytes` of this buffer, and the number of `communicators` that fit.
     """
     import polars
 

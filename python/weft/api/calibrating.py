@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fits of fabric files to measurements of a testbed, as by `weft calibrate`.
+"""Fits of fabric files to measurements of a testbed, as in `weft calibrate`.
 
-SciPy is slow to load and imported lazily.
+SciPy is imported lazily, as it is slow to load.
 """
 
 import math
@@ -45,10 +45,10 @@ _ROWS = ("all", "even", "odd")
 
 @dataclass(frozen=True)
 class CpuSpeed:
-    """Compute speed of a core of this machine."""
+    """Compute speed of one core of this machine."""
 
     flops: float
-    """Floating-point operations per second, median."""
+    """Floating-point operations per second (median)."""
     repetitions: Sequence[float]
     """Result of each measurement."""
     text: str
@@ -59,7 +59,7 @@ class CpuSpeed:
 def calibrate_cpu(
     *, repetitions: int = 7, base: PathLike | None = None, path: PathLike | None = None
 ) -> CpuSpeed:
-    """Measure the compute speed of a core of this machine.
+    """Measure the compute speed of one core of this machine.
 
     Args:
         repetitions: Number of measurements; each takes less than a second.
@@ -86,14 +86,14 @@ class MessagesFit:
     """Point-to-point messages fitted to a ping-pong."""
 
     fabric: Fabric
-    """Fabric as written."""
+    """The fabric as written."""
     error: LogError
-    """Error of a simulation of the ping-pong, on all rows: `mean` and `worst`, 0.1 is 10 %."""
+    """Error of a simulation of the ping-pong over all rows: `mean` and `worst`; 0.1 is 10 %."""
     measured_us: Mapping[int, float]
     """One-way times by size, in microseconds."""
     simulated_us: Mapping[int, float]
     eager_threshold: int
-    """Bytes; measured, or taken from the base."""
+    """Threshold in bytes: measured, or from the base."""
     details: "Calibration"
 
 
@@ -118,7 +118,7 @@ def calibrate_p2p(
         path: The fabric file to write.
         base: The fabric that provides all other values. By default two hosts on a switch.
         column: Column of the times, if there are several.
-        rows: Rows to fit to; every second row leaves the others for a test.
+        rows: Rows to fit to; "even" or "odd" holds out the other half for a test.
         segments: Segments of the model, up to 8. By default as many as the rows support.
         allreduce: The table measures Open MPI's Allreduce on this number of hosts (4 or 8).
         pair: SOURCE:TARGET, the hosts that the table measured, or the pair to select from it. By
@@ -157,9 +157,9 @@ class SwitchCalibration:
     """Switch and NICs fitted to offloaded Allreduces."""
 
     fabric: Fabric
-    """Fabric as written."""
+    """The fabric as written."""
     errors: Mapping[str, LogError]
-    """Errors of a simulation of the tables, by table and rows: `mean` and `worst`, 0.1 is 10 %."""
+    """Errors of a simulation of the tables, by table and rows: `mean` and `worst`; 0.1 is 10 %."""
     details: "SwitchFit"
     """`estimates`, each with its confidence interval, in SI units."""
 
@@ -184,11 +184,12 @@ def calibrate_switch(
         base: Fabric of identical smart switches, which provides all other values.
         path: The fabric file to write.
         column: Column of the times, if there are several.
-        rows: Rows to fit to; every second row leaves the others for a test.
+        rows: Rows to fit to; "even" or "odd" holds out the other half for a test.
         bytes: Message size of tables by ranks.
         ppn: Ranks per host of tables by size.
-        nodes: Hosts of tables by size. By default all of the fabric's.
-        benchmark: What made tables that do not say it: "osu", "imb", "ucc_perftest", "loop".
+        nodes: Hosts of tables by size. By default all hosts of the fabric.
+        benchmark: Benchmark that produced tables which do not name it: "osu", "imb",
+            "ucc_perftest", "loop".
     """
     from weft.calibrate.point_to_point import fabric_file
     from weft.calibrate.switch import file as switch_file
@@ -236,19 +237,17 @@ class HostCalibration:
     """Hosts fitted to collectives with several ranks per host."""
 
     fabric: Fabric
-    """Fabric as written."""
+    """The fabric as written."""
     values: Mapping[str, float]
-    """Keys that the rows determine, in SI units."""
+    """Keys determined by the rows, with values in SI units."""
     intervals: Mapping[str, tuple[float, float]]
-    """Their bootstrap intervals (90 %)."""
+    """Bootstrap intervals (90 %) of these keys."""
     undetermined: Mapping[str, str]
-    """Keys that the rows do not determine, each with the reason."""
+    """Keys not determined by the rows, each with the reason."""
     fitted: LogError
-    """Error of the written fabric on the rows it was fitted to."""
+    """Error of the written fabric on the fitted rows."""
     held_out: LogError | None
-    """Error on rows that had no part in their prediction: unfitted rows, and cross-validation
-    folds.
-    """
+    """Error on held-out rows: unfitted rows, and cross-validation folds."""
     tries: int
 
 
@@ -272,11 +271,12 @@ def calibrate_host(
         path: The fabric file to write.
         base: Fabric that provides the network and the messages between hosts.
         column: Column of the times, if there are several.
-        benchmark: What made a table that does not say it: "osu", "imb", "ucc_perftest", "loop".
+        benchmark: Benchmark that produced a table which does not name it: "osu", "imb",
+            "ucc_perftest", "loop".
         keys: Keys to fit, KEY[=LOW:HIGH] in the key's unit. By default the keys of [host] that
             affect messages within a host.
-        fit: Rows to fit to, COLLECTIVE:BYTES. By default all, or as many as can be simulated in a
-            minute or two.
+        fit: Rows to fit to, COLLECTIVE:BYTES. By default all rows, or as many as can be simulated
+            in a minute or two.
         fallback: Algorithms of the hosts' MPI library.
         on_turn: Called with the number of evaluations so far and the best loss.
     """
@@ -329,8 +329,8 @@ def calibrate_here(
     """Measure this machine as a host: reductions and copies by cache level, and local messages.
 
     Args:
-        path: The fabric file to write, or without `base` a file with only a table [host].
-        base: Fabric whose hosts get the values of this machine.
+        path: The fabric file to write; without `base`, a file with only a [host] table.
+        base: Fabric whose hosts receive the values of this machine.
         repetitions: Number of measurements.
         caches: Sizes of a core's own cache and of the last level, such as 1MiB,32MiB. By default as
             reported by Linux.
@@ -348,22 +348,23 @@ def calibrate_here(
 
 @dataclass(frozen=True)
 class ClusterCalibration:
-    """A fabric fitted to a folder of benchmark outputs."""
+    """Fabric fitted to a folder of benchmark outputs."""
 
     fabric: Fabric
-    """Fabric as written."""
+    """The fabric as written."""
     link_Gbps: float | None  # noqa: N815 (a unit)
     """Rate of the links; None if only hosts were fitted."""
     messages: LogError | None
     """Error of a simulated ping-pong; None if only hosts were fitted."""
     hosts: HostCalibration | None
-    """None if only the network was fitted."""
+    """Fit of the hosts; None if only the network was fitted."""
     held_out: LogError | None
-    """Error on all collectives, each predicted from others (folds), or from the base's hosts."""
+    """Error on all collectives, each predicted from other rows (folds), or from the base's hosts.
+    """
     intervals: Mapping[str, tuple[str, str]]
     """Bootstrap intervals (90 %) by key, in the units of the file."""
     uses: Mapping[str, str]
-    """Rows and their use."""
+    """Groups of rows and their purpose."""
 
 
 @call
@@ -383,13 +384,14 @@ def calibrate_cluster(
     """Calibrate a fabric from a folder of raw OSU, IMB or nccl-tests outputs.
 
     Args:
-        folder: The outputs, with any file names; `weft calibrate cluster --help` lists what is
+        folder: The outputs, with any file names; `weft calibrate cluster --help` lists the outputs
             used.
         path: The fabric file to write.
         base: Fabric that provides all other values. By default a star of the measured hosts.
-        topology: Topology file of another tool, such as an output of ibnetdiscover, whose hosts,
-            switches and cables the fabric has, instead of `base`; see `weft.fabric_from`.
-        part: Part to fit; the other keeps the base's values, and its measurements are predicted.
+        topology: Topology file of another tool, such as an output of ibnetdiscover, which provides
+            the fabric's hosts, switches and cables instead of `base`; see `weft.fabric_from`.
+        part: Part to fit; the other part keeps the base's values, and its measurements are
+            predicted.
         keys: Keys of the hosts to fit, KEY[=LOW:HIGH] in the key's unit.
         ranks: Ranks of collectives whose files do not state them.
         ppn: Ranks per host of collectives whose files do not state them.

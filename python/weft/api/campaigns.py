@@ -35,14 +35,14 @@ __all__ = ["Campaign", "Program", "Progress"]
 
 AxisValue = str | int | float | bool | os.PathLike[str] | Fabric
 Axes = Mapping[str, AxisValue | Sequence[AxisValue]]
-"""Each key of the runs with a value or a list of values; runs are the Cartesian product."""
+"""Keys of the runs, each with a value or a list of values; runs are the Cartesian product."""
 Conditions = Sequence[Mapping[str, AxisValue | Sequence[AxisValue]]]
 _MOST_JOBS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """Program of a campaign: source to compile, executable, jobs file, model or its trace."""
+    """Program of a campaign: source to compile, executable, jobs file, model or training trace."""
 
     source: PathLike | None = None
     """Source file in C, C++ or Fortran, relative to the campaign's folder."""
@@ -51,15 +51,15 @@ class Program:
     model: PathLike | None = None
     """Training file or preset of a model, instead of a source; its runs have no `ranks`."""
     trace: PathLike | None = None
-    """Trace of training, instead of a source; its runs have no `ranks`."""
+    """Training trace, instead of a source; its runs have no `ranks`."""
     jobs: PathLike | None = None
     """Jobs file, instead of a source; its runs have no `ranks`."""
     allgather_size: Literal["input", "total"] | None = None
-    """With a trace of Chakra: size of an Allgather."""
+    """With a Chakra trace: meaning of an Allgather's size."""
     process_groups: PathLike | None = None
-    """With a trace of Chakra: JSON file with the ranks of process groups."""
+    """With a Chakra trace: JSON file with the ranks of process groups."""
     logical_dimensions: Sequence[int] = ()
-    """With a trace of Chakra: ranks in each dimension of ASTRA-sim's logical topology."""
+    """With a Chakra trace: ranks in each dimension of ASTRA-sim's logical topology."""
     arguments: Sequence[Word] = ()
     """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size in bytes."""
     flags: Sequence[str] = ()
@@ -67,7 +67,8 @@ class Program:
     build: str = ""
     """Shell command that builds the program at `path`."""
     privatize: bool = True
-    """False is correct for programs that write no global variable, and takes far less memory."""
+    """False is correct only for programs that write no global variable, and uses far less memory.
+    """
 
 
 @dataclass
@@ -78,11 +79,11 @@ class Progress:
     total: int
     """Number of distinct runs."""
     ended: int
-    """Runs that have ended, including those that had ended before."""
+    """Runs that have ended, including runs that had ended before."""
     running: int = 0
     """Runs in progress."""
     states: Counter[str] = field(default_factory=Counter)
-    """Runs that have ended now, by state: `done`, `failed`, `refused`."""
+    """Runs that have ended in this call, by state: `done`, `failed`, `refused`."""
     last: str = ""
     """Reason of the latest failure or refusal."""
     note: str = ""
@@ -99,10 +100,10 @@ OnProgress = Callable[[Progress], object]
 
 
 class Campaign:
-    """Many runs over programs, fabrics, sizes and other parameters.
+    """Set of runs over programs, fabrics, sizes and other parameters.
 
-    Results are stored in a folder, keyed by everything that determines them, so that nothing is run
-    twice: see [docs/campaigns.md](../campaigns.md).
+    Results are stored in a folder, keyed by everything that determines them, so that no run is
+    executed twice: see [docs/campaigns.md](../campaigns.md).
 
         campaign = weft.Campaign(
             "slots",
@@ -145,25 +146,26 @@ class Campaign:
         """Read a campaign file, or define a campaign in Python.
 
         Args:
-            campaign: A campaign file; or with `programs` and `axes`, the campaign's name.
+            campaign: A campaign file or, with `programs` and `axes`, the campaign's name.
             programs: Programs by name: a `Program`, or the path of a source or program.
-            axes: Each key with its values: `fabric` and `ranks`; the other keys of `[[runs]]` in
-                campaign files (`offload`, `ppn`, `repetition` …); keys of fabrics, TABLE.KEY; and
-                the names in braces in the programs' arguments; for models, keys of the training
-                file, TABLE.KEY. `program` defaults to all of them.
-                Several tables are a list, each with its own `zip` and `leave_out`.
+            axes: Keys with their values: `fabric` and `ranks`; other keys of `[[runs]]` in campaign
+                files (`offload`, `ppn`, `repetition` …); keys of fabrics, TABLE.KEY; the names in
+                braces in the programs' arguments; and for models, keys of the training file,
+                TABLE.KEY. `program` defaults to all programs. A list contains several tables, each
+                with its own `zip` and `leave_out`.
             zip: Lists of keys that vary together, `[["ranks", "ppn"]]`.
-            leave_out: A combination is left out if all keys of a table have one of the values
-                there.
+            leave_out: A combination is omitted if every key of one of these tables has a value
+                listed there.
             timeout: Limit on a run's wall time: seconds, or a text such as "60s".
             memory: Limit on a run's memory: bytes, or a text such as "2GiB".
             most_runs: Limit on the number of combinations; by default 100,000.
             baseline: The key and value of the runs that reports compare all others with, such as
-                `{"fabric": "tofino-4"}`. By default those with `offload` "off", if there are any.
-            best: Repeat the hosts' runs with their fastest algorithms, for the gain over the best
-                of all algorithms. It costs one more run for each of the hosts'.
-            intervals: For fabrics with calibration intervals, repeat all runs at the ends of each
-                value's interval, for the interval of each gain: two runs per value and run.
+                `{"fabric": "tofino-4"}`. By default the runs with `offload` "off", if any.
+            best: Repeat the host runs with the fastest algorithms, to determine the gain over the
+                best algorithms. This adds one run per host run.
+            intervals: For fabrics with calibration intervals, repeat all runs at both ends of each
+                value's interval, to determine the interval of each gain. This adds two runs per
+                value and run.
             description: Description for readers.
             folder: Base of relative paths.
             store: The folder of the results. By default FILE or name with the suffix `.runs`.
@@ -210,7 +212,7 @@ class Campaign:
 
     @call
     def plan(self) -> "DataFrame":
-        """Return all combinations: their keys, `run` and `state`. Nothing is run.
+        """Return all combinations: their keys, `run` and `state`; no run is started.
 
         Programs are built, because results depend on their content. `state` is `done`, `failed`,
         `refused`, or `missing` if there is no result.
@@ -227,21 +229,21 @@ class Campaign:
         again: bool = False,
         cluster: PathLike | None = None,
     ) -> "Results":
-        """Perform the missing runs, and return all results.
+        """Execute the missing runs, and return all results.
 
         After Ctrl-C, completed runs are kept and the same call resumes.
 
         Args:
-            progress: Show progress; or a function that is called with a `Progress` after each run.
+            progress: True to show progress; or a function, called with a `Progress` after each run.
             jobs: Concurrent runs. By default one per core, as far as memory allows.
-            strict: Refuse to run if values are outside what was measured with the fabrics' presets.
+            strict: Refuse to run with values outside the measured ranges of the fabrics' presets.
             again: Repeat runs that have failed or were refused.
             cluster: Submit the runs to the cluster that this file describes; `local` uses the same
                 engine on this machine.
 
         Raises:
             WeftError: A program does not build, the store cannot be used, no combination can be
-                run, or the cluster performs no runs.
+                run, or the cluster executes no runs.
         """
         if jobs is not None:
             whole("jobs", jobs, 1, _MOST_JOBS)
@@ -281,7 +283,7 @@ class Campaign:
 
     @call
     def status(self) -> Status:
-        """Return the numbers of ended runs by outcome, and of runs still to do."""
+        """Return the numbers of ended runs by outcome, and of remaining runs."""
         return status_of(self._prepare())
 
     @call
@@ -398,5 +400,5 @@ def _plain(value: object) -> object:
         return os.fspath(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
-    # NumPy's numbers, such as those of its ranges, are not instances of Python's.
+    # NumPy numbers, such as those in its ranges, are not instances of Python's number types.
     return value.item() if hasattr(value, "item") and hasattr(value, "dtype") else value

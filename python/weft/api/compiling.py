@@ -28,16 +28,16 @@ def compile(
     Args:
         source: A file in C, C++ or Fortran, according to its suffix: .c, .cpp, .cc, .cxx, .f, .f77,
             .f90.
-        output: The program to write. By default it goes to the user's cache under a key of source
-            path and flags, and replaces the result of earlier compilations.
+        output: The program to write. By default, the program is written to the user's cache under a
+            key of source path and flags, and replaces earlier results.
         flags: Compiler flags.
 
     Returns:
         The program, for `weft.run`.
 
     Raises:
-        WeftError: The file has another suffix, or does not compile; the text has the compiler's
-            output.
+        WeftError: The file has another suffix, or does not compile; the text contains the
+            compiler's output.
     """
     file = existing("source", source)
     if file.suffix not in LANGUAGES:
@@ -46,7 +46,7 @@ def compile(
     target = _place(file, options) if output is None else Path(output)
     target.parent.mkdir(parents=True, exist_ok=True)
     inputs.declare_inputs({file: "source names to be read"})
-    if output is None:  # cached; other threads may replace it
+    if output is None:  # in the cache, where other threads may replace the program
         with inputs.unobserved():
             check_writable("output", target)
     else:
@@ -61,7 +61,7 @@ def compile(
 
 @call
 def mpi_commands() -> Path:
-    """Return the directory of `mpicc`, `mpiexec` and MPI's other commands, as `weft env` does.
+    """Return the directory of `mpicc`, `mpiexec` and other MPI commands, as `weft env` does.
 
     Put it first in the `PATH` of a build system or a test suite that expects an MPI library.
 
@@ -72,7 +72,7 @@ def mpi_commands() -> Path:
 
 
 def is_source(program: PathLike) -> bool:
-    """Return true if a file is a source, judging by its suffix."""
+    """Return true if the file's suffix is one of a source."""
     return Path(program).suffix in LANGUAGES
 
 

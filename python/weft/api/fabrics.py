@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics: shipped ones, users' files, and new ones."""
+"""Fabrics: shipped, from users' files, and new."""
 
 import io
 import os
@@ -34,7 +34,7 @@ __all__ = ["Fabric", "check_platform", "fabric_from", "fabric_options", "fabrics
 
 Part = Literal["switches", "cables"]
 _MOST_DRAWN = 300
-"""Limit on the hosts and switches of fabrics that notebooks draw automatically."""
+"""Limit on hosts and switches up to which notebooks draw a fabric automatically."""
 
 
 class Fabric:
@@ -43,13 +43,13 @@ class Fabric:
     Attributes:
         name: Name in the fabric file.
         file: Path of the fabric file.
-        changes: Differences from the file, TABLE.KEY=VALUE each.
+        changes: Differences from the file, each as TABLE.KEY=VALUE.
         description: One-line description.
         topology: Kind of topology, such as "fat_tree".
         hosts: Names of the hosts, in the order in which ranks are placed.
         switches: Names of the switches.
         links: Number of links, two per cable.
-        cores_per_host: Limit on the ranks of a host.
+        cores_per_host: Limit on the ranks per host.
         note: For a new fabric, the values that were measured on other devices.
     """
 
@@ -60,7 +60,7 @@ class Fabric:
         Args:
             fabric: A shipped name (`weft.fabrics()` lists them), the path of a fabric file, or a
                 fabric to derive from.
-            set: Keys with values that replace those of the file: `{"switch.slots": 64}`.
+            set: Keys whose values in the file are replaced: `{"switch.slots": 64}`.
 
         Raises:
             WeftError: There is no such fabric, or its file is invalid.
@@ -85,10 +85,9 @@ class Fabric:
 
     @call
     def check(self, *, strict: bool = False) -> str:
-        """Prove that every route between hosts is connected end to end; return what was proven.
+        """Prove that every route between hosts is connected end to end; return the proof's result.
 
-        Values beyond what was measured with the presets (rate of cables, scaled values) are a
-        warning.
+        Values outside the presets' measured ranges (cable rates, scaled values) cause a warning.
 
         Args:
             strict: Refuse such values.
@@ -140,9 +139,10 @@ class Fabric:
 
         Args:
             path: The picture to write: .png, .pdf or .svg.
-            record: A run on this fabric, or its file: cables are coloured by the utilisation of the
-                busier of their two links, switches by the bytes that they reduced.
-            job: A job of the record, whose traffic and hosts are shown.
+            record: Record of a run on this fabric, or its file. Cables are coloured by the
+                utilisation of the busier of their two links, and switches by the bytes that they
+                reduced.
+            job: Job of the record whose traffic and hosts are shown.
         """
         from weft.fabric.picture import plot
 
@@ -151,7 +151,7 @@ class Fabric:
 
     @call
     def figure(self, record: Record | PathLike | None = None, job: str | None = None) -> "Figure":
-        """Return the same drawing as a matplotlib figure.
+        """Return the drawing of `plot` as a matplotlib figure.
 
         Args:
             record: As in `plot`.
@@ -177,7 +177,7 @@ class Fabric:
         """Export the fabric for other tools: a SimGrid platform (.xml) or a graph (.dot).
 
         Returns:
-            What such a file cannot express and is therefore lost.
+            The features that the format cannot express, which are lost.
         """
         return exports.export(self.core, Path(path))
 
@@ -212,7 +212,7 @@ class Fabric:
 
 
 FabricLike = str | os.PathLike[str] | Fabric
-"""A fabric: a shipped name, a file, or a `weft.Fabric`."""
+"""Fabric: a shipped name, a file, or a `weft.Fabric`."""
 
 
 def _named(fabric: FabricLike) -> tuple[str, tuple[str, ...]]:
@@ -239,11 +239,12 @@ def check_platform(platform: PathLike) -> str:
     """Prove the routes of a SimGrid platform, as `weft fabric check` does.
 
     Args:
-        platform: Its file (.xml or .so).
+        platform: The platform file (.xml or .so).
 
     Returns:
-        What was proven: every host reaches every other and every smart switch over a route that
-        uses no link twice, and routes between hosts cross a smart switch if there are any.
+        The proven properties: every host reaches every other host and every smart switch over a
+        route that uses no link twice, and routes between hosts cross a smart switch if the platform
+        has any.
 
     Raises:
         WeftError: SimGrid cannot load it, or a route is missing or wrong; the text says which.
@@ -313,8 +314,8 @@ def new_fabric(
 ) -> Fabric:
     """Write a commented fabric file for a topology, as `weft fabric new` does, and read it.
 
-    Values that are not given are taken from a shipped fabric, `like`, and the hosts from the fit to
-    several clusters. They were measured on other devices, which the fabric's `note` and a warning
+    Missing values are copied from a shipped fabric, `like`, and host values from the fit to several
+    clusters. These values were measured on other devices, as the fabric's `note` and a warning
     state.
 
     Args:
@@ -322,22 +323,21 @@ def new_fabric(
             smallest star or fat tree for `hosts`, with the `oversubscription` of its leaves ("2:1")
             and the `radix` of its switches.
         path: The file to write.
-        like: The fabric that provides all values not given.
+        like: The fabric that provides all missing values.
         hosts_like: The fabric that provides hosts, their cables and their messages, so that fabrics
             with different switches have the same hosts.
         host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
-        cores: Cores of every host. By default those of the host's preset.
-        host_preset: Preset of all hosts. By default `xeon-2-socket`, or that of `hosts_like` or
-            `like` if one is given.
+        cores: Cores of every host. By default as in the host's preset.
+        host_preset: Preset of all hosts. By default the preset of `hosts_like` or `like` if given,
+            else `xeon-2-socket`.
         nic_preset: Preset of all NICs.
         switch_preset: Preset of all switches.
         bandwidth: Bandwidth of each direction of a cable, such as "100Gbps".
         latency: Latency of each direction of a host's cable, such as "0.94us".
         switch_latency: Latency of each direction of a cable between switches.
         messages: The fabric that provides the messages between hosts, or "none".
-        name: Name in records and plots. By default the file's.
-        strict: Refuse cables faster than those measured with the presets, or than their ports, and
-            scaled presets.
+        name: Name in records and plots. By default the file's name.
+        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
         force: Replace an existing file.
         keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
 
@@ -381,7 +381,7 @@ def new_fabric(
 
 
 def _sized(name: str, asked: "NewFabricOptions", keys: Mapping[str, Any]) -> "FilledTemplate":
-    """Return the template of the smallest tree of a size."""
+    """Return the template of the smallest tree for a number of hosts."""
     from weft.fabric.sizing import RADIX, fill_sized, tree_of
 
     if "hosts" not in keys:
@@ -414,8 +414,8 @@ def fabric_from(
 ) -> Fabric:
     """Write a fabric file for another tool's topology, as `weft fabric new --from`, and read it.
 
-    Names, rates and latencies are those of the file. The fabric's `note` and a warning state what
-    it does not say and where these values were taken from.
+    Names, rates and latencies come from the file. The fabric's `note` and a warning list the
+    missing values and their sources.
 
     Args:
         from_file: Output of ibnetdiscover, iblinkinfo, ibdiagnet or `scontrol show topology`,
@@ -423,10 +423,10 @@ def fabric_from(
             lab of containerlab, platform of SimGrid, graph in GML or GraphML, or JSON of Mininet,
             the P4 tutorials or networkx.
         path: The file to write.
-        like: The fabric that provides all values that are neither given nor in the file.
+        like: The fabric that provides all values that are neither arguments nor in the file.
         hosts_like: The fabric that provides hosts, their cables and their messages.
         host_from: XML of lstopo on a host, which provides the hosts' cores, sockets and caches.
-        cores: Cores of every host. By default those of the host's preset.
+        cores: Cores of every host. By default as in the host's preset.
         host_preset: Preset of all hosts.
         nic_preset: Preset of all NICs.
         switch_preset: Preset of all switches.
@@ -434,13 +434,12 @@ def fabric_from(
         latency: Latency of each direction of hosts' cables without one in the file.
         switch_latency: Latency of each direction of cables between switches without one.
         messages: The fabric that provides the messages between hosts, or "none".
-        name: Name in records and plots. By default the file's.
-        strict: Refuse cables faster than those measured with the presets, or than their ports, and
-            scaled presets.
+        name: Name in records and plots. By default the file's name.
+        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
         force: Replace an existing file.
 
     Raises:
-        WeftError: The file is of no known kind or is wrong, or the other file exists.
+        WeftError: The file's kind is unknown, the file is invalid, or the output file exists.
     """
     from weft.fabric.defaults import NewFabricOptions
     from weft.fabric.from_file import fill_from
@@ -465,7 +464,7 @@ def fabric_from(
 def _written(
     filled: "FilledTemplate | ReadFabric", file: Path, *, force: bool, strict: bool
 ) -> Fabric:
-    """Write a new fabric, and warn of what was taken and of values that were not measured."""
+    """Write a new fabric, and warn of copied and unmeasured values."""
     from weft.fabric.template import write
 
     write(filled.template, file, force=force, strict=strict)
@@ -483,7 +482,7 @@ def _text(path: PathLike | None) -> str | None:
 
 
 def _texts(topology: str, key: str, value: object) -> tuple[str, ...]:
-    """Return a value in the command line's form: lists with commas, tables one by one."""
+    """Return a value in the command line's form: comma-separated lists, and tables individually."""
     from weft.fabric.template import find_topology, own_options
 
     kind = next(one["type"] for one in own_options(find_topology(topology)) if one["key"] == key)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Argument handling and error reporting of API calls.
 
-Every public function goes through `call`: an unknown or missing argument is reported with the
-likely intended one, fields are named as in the API, and every mistake that the user can correct is
-a `WeftError`.
+Every public function goes through `call`: it reports unknown and missing arguments with the likely
+intended name, names fields as in the API, and raises a `WeftError` for every user error.
 """
 
 import functools
@@ -28,15 +27,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 PathLike = str | os.PathLike[str]
 Word = str | int | float | os.PathLike[str]
-"""Program argument; passed as text."""
+"""Program argument, which is passed as text."""
 Value = str | int | float | bool | Sequence[object] | Mapping[str, object]
-"""Value of a fabric key; quantities are texts with their unit, such as "400Gbps"."""
+"""Value of a fabric key; quantities are strings with their unit, such as "400Gbps"."""
 Changes = Mapping[str, Value]
-"""Fabric keys, TABLE.KEY, with values that replace those of the file."""
+"""Fabric keys, TABLE.KEY, with values that replace the file's values."""
 Sizes = str | int | Sequence[int | str]
-"""Bytes: 1024, "1KiB", a doubling range ("4:1MiB"), or a list of them."""
+"""Size in bytes: 1024, "1KiB", a doubling range ("4:1MiB"), or a list of sizes."""
 
-# Parameter names of the API by the field names of requests.
+# Parameter names of the API, by request field.
 _NAMES = {
     **api_names(),
     "json": "path",
@@ -50,7 +49,7 @@ _NAMES = {
 }
 
 
-# Parameters that name output files, and the one call that reads such a file instead.
+# Parameters that name output files, and the only call that reads its `path`.
 WRITTEN = ("path", "plot", "timeline", "output", "directory")
 _READS = ("read_record",)
 
@@ -71,7 +70,7 @@ def call(function: Callable[P, R]) -> Callable[P, R]:
             raise _argument_error(function, signature, kwargs, str(error)) from None
         _check(function, signature, bound)
         this = bound.arguments.get("self")
-        # An object may be saved to the file that it was read from, but derived output may not.
+        # An object may be saved to the file that it was read from; derived output may not.
         before = None if function.__name__ == "save" else getattr(this, "_read", None)
         with speaking(), inputs.observed("the call", before) as uses:
             if function.__name__ not in _READS:
@@ -96,7 +95,7 @@ def _declare_outputs(bound: inspect.BoundArguments) -> None:
 def _check(
     function: Callable[..., object], signature: inspect.Signature, bound: inspect.BoundArguments
 ) -> None:
-    """Check the types of all arguments, and convert NumPy's numbers."""
+    """Check the types of all arguments, and convert NumPy numbers."""
     for name, value in bound.arguments.items():
         parameter = signature.parameters[name]
         kind = parameter.annotation
@@ -113,7 +112,7 @@ def _check(
 
 
 def _check_options(function: str, given: dict[str, object], kind: Any) -> None:
-    """Check forwarded options, which are of a `TypedDict` or all of one type."""
+    """Check forwarded options, whose types are in a `TypedDict` or are all the same."""
     (options,) = get_args(kind) if get_origin(kind) is Unpack else (kind,)
     known = options.__annotations__ if is_typeddict(options) else None
     for name, value in given.items():
@@ -125,7 +124,7 @@ def _check_options(function: str, given: dict[str, object], kind: Any) -> None:
 
 @contextmanager
 def speaking() -> Iterator[None]:
-    """Rephrase errors in the terms of the API."""
+    """Rephrase errors in API terms."""
     try:
         yield
     except WeftError as error:
@@ -223,7 +222,7 @@ def sizes(name: str, values: Sizes) -> list[int]:
 
 
 def measured(name: str, table: PathLike) -> Path:
-    """Return a table of measurements: a file, or a shipped one by name."""
+    """Return a table of measurements: a file, or a shipped table by name."""
     found = Path(table)
     if found.exists():
         return found

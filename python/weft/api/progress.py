@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """One-line progress display for notebooks, terminals and logs.
 
-In a notebook, the text is updated in place; its final state gives the outcome but no times, so that
-re-running a notebook yields the same output. On a terminal, the line is overwritten. Elsewhere, as
-in a log, one line is printed every ten seconds.
+In a notebook, the text is updated in place; its final state shows the outcome without times, so
+that rerunning a notebook yields the same output. On a terminal, the line is overwritten. Elsewhere,
+as in a log, one line is printed every ten seconds.
 """
 
 import sys

@@ -35,7 +35,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Status:
-    """Progress of a campaign. A run counts once for each combination that uses its result."""
+    """Progress of a campaign. A run is counted once for each combination that uses its result."""
 
     name: str
     total: int
@@ -50,7 +50,7 @@ class Status:
     missing: int
     """Runs without a result."""
     running: int = 0
-    """Missing runs that some process is working on."""
+    """Missing runs that are in progress."""
     impossible: Sequence[tuple[Point, str]] = field(default=(), repr=False)
     """Infeasible combinations, with the reason."""
 
@@ -87,7 +87,7 @@ class Results:
     def frame(self, *, missing: bool = False) -> "DataFrame":
         """Return a row for each combination that has ended.
 
-        The campaign's keys come first, in their order, then the columns that `columns()` describes
+        The campaign's keys come first, in order, followed by the columns that `columns()` describes
         with unit and meaning.
 
         Args:
@@ -102,12 +102,12 @@ class Results:
 
     @call
     def parts(self) -> "DataFrame":
-        """Return a row for each iteration of training and use of its time."""
+        """Return a row for each training iteration and use of its time."""
         return table.parts(self._prepared)
 
     @call
     def jobs(self) -> "DataFrame":
-        """Return a row for each run and job of jobs files, with the gain of the job's own time."""
+        """Return a row for each run and job of jobs files, with the gain in the job's own time."""
         return table.jobs(self._prepared)
 
     @call
@@ -115,8 +115,8 @@ class Results:
         """Return descriptions of the columns of `frame()`: `column`, `unit`, `meaning`.
 
         Args:
-            collectives: Describe those of `collectives()` instead.
-            parts: Describe those of `parts()` instead.
+            collectives: Describe the columns of `collectives()` instead.
+            parts: Describe the columns of `parts()` instead.
         """
         import polars
 
@@ -139,12 +139,12 @@ class Results:
         jobs: bool = False,
         missing: bool = False,
     ) -> None:
-        """Write the table: .csv, .parquet or .json; the last two include column descriptions.
+        """Write the table: .csv, .parquet or .json; Parquet and JSON include column descriptions.
 
         Args:
             path: The file to write.
             collectives: Write the table of collectives instead.
-            parts: Write the table of the parts of iterations of training instead.
+            parts: Write the table of the time uses of training iterations instead.
             jobs: Write the table of the jobs of jobs files instead.
             missing: Include combinations that have not been run.
         """
@@ -158,7 +158,7 @@ class Results:
     def _table(
         self, *, collectives: bool, parts: bool, missing: bool, jobs: bool = False
     ) -> "DataFrame":
-        """Return one of the tables. Raises `WeftError` if several are asked for."""
+        """Return one of the tables. Raises `WeftError` if several are requested."""
         asked = {"collectives": collectives, "parts": parts, "jobs": jobs}
         names = [name for name, given in asked.items() if given]
         if len(names) > 1:
@@ -173,9 +173,10 @@ class Results:
 
     @call
     def report(self, path: PathLike) -> None:
-        """Write a self-contained HTML report of where offloading pays, with the underlying data.
+        """Write a self-contained HTML report of the combinations in which offloading pays.
 
-        It opens in any browser without a network. It compares runs that differ in offload only.
+        The report contains the underlying data, opens in any browser without a network, and
+        compares runs that differ only in offload.
         """
         from weft.report.data import loading
         from weft.report.page import page
@@ -190,7 +191,7 @@ class Results:
     def records(self) -> Iterator[tuple[Point, Record]]:
         """Yield each combination that has a record, with the record read from its file.
 
-        Iterations of training have other records; see `iterations()`.
+        Training iterations have other records; see `iterations()`.
         """
         for run, result in self._prepared.results():
             if isinstance(result.record, Record) and not run.best:
@@ -198,7 +199,7 @@ class Results:
 
     @call
     def iterations(self) -> Iterator[tuple[Point, IterationRecord]]:
-        """Yield each finished iteration of training with its record, read from its file."""
+        """Yield each finished training iteration with its record, read from its file."""
         for run, result in self._prepared.results():
             if result.iteration and result.iteration.record:
                 yield run.point, result.iteration.record
@@ -208,7 +209,7 @@ class Results:
         """Return the record of the single combination with these values.
 
         Keys with a dot are given as `**{"switch.slots": 64}`. Runs with the hosts' fastest
-        algorithms are only considered with `fallback="best"`.
+        algorithms are considered only with `fallback="best"`.
 
         Raises:
             WeftError: Several combinations have these values, or none with a result.
@@ -264,15 +265,15 @@ class Results:
 def write_report(
     records: Sequence[PathLike | Record | Comparison | TrainedIteration], path: PathLike
 ) -> None:
-    """Write an HTML report of single runs: their differences, and where offloading pays.
+    """Write an HTML report of single runs: their differences, and the gains from offloading.
 
     This is the report of `Results.report` for runs outside a campaign. The keys in which the runs
     differ are detected: programs, arguments by position, fabrics and changes to them, ranks,
     options, versions of weft and SimGrid.
 
     Args:
-        records: Runs: records, comparisons, iterations of training, or files that `weft run --json`
-            or `weft train --json` has written.
+        records: Runs: records, comparisons, training iterations, or files written by `weft run
+            --json` or `weft train --json`.
         path: The file to write.
     """
     from weft.report.data import records as found
@@ -286,7 +287,7 @@ def write_report(
 
 
 def _record(given: "PathLike | Record | Comparison | TrainedIteration") -> "AnyRecord":
-    """Return the record for one of a report's inputs."""
+    """Return the record for an input of a report."""
     from weft.report.data.records import read
 
     if isinstance(given, Comparison):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs of a program: single, with and without offload, recorded, or replayed.
+"""Runs of a program: single, compared with and without offload, recorded, or replayed.
 
-The program's output is kept in the record's `output` and never goes to this process's own streams:
-those of a notebook are not files.
+The record's `output` stores the program's output, which never goes to this process's own streams,
+because a notebook's streams are not files.
 """
 
 import os
@@ -64,11 +64,11 @@ __all__ = ["compare", "read_record", "record_trace", "replay", "run", "run_jobs"
 
 OnLine = Callable[[str], object]
 _MOST_OUTPUT = 1 << 20
-"""Limit on the kept characters of a program's output; the last ones are kept."""
+"""Limit on the stored characters of a program's output, counted from the end."""
 
 
 class NetworkOptions(TypedDict, total=False):
-    """Options on where and how a program or a trace runs; see `weft.run`."""
+    """Options for the placement and execution of a program or trace; see `weft.run`."""
 
     # options of replays: `make stub`
     fabric: FabricLike | None
@@ -140,7 +140,8 @@ def run(
 ) -> Record:
     """Run an MPI program on a simulated fabric, as `weft run` does.
 
-    Threads of one process may run simulations concurrently: each is a process of its own.
+    Threads of one process may run simulations concurrently, as each simulation is a separate
+    process.
 
     Args:
         program: A program compiled by `weft.compile` or `weft cc`, or a source file, which is
@@ -201,7 +202,7 @@ def run(
     Returns:
         The record. A program that crashes, deadlocks or ends with an error in the simulation yields
         a record as well: `failed` is true, `outcome` describes what happened, and `check()` raises.
-        `output` has the last 2^20 characters that the program printed.
+        `output` contains the last 2^20 characters printed by the program.
 
     Raises:
         WeftError: weft cannot start the run; the text gives the cause and the remedy.
@@ -214,9 +215,9 @@ def replay(trace: PathLike, **options: Unpack[NetworkOptions]) -> Record:
     """Replay a recorded program on another fabric or with another offload, without running it.
 
     Args:
-        trace: The folder that `weft.record_trace` or `weft run --record` has written; or a trace of
-            another tool: OTF2, DUMPI, SimGrid's (`smpirun -trace-ti`), or a schedule in GOAL.
-            The number of ranks is that of the recorded run.
+        trace: The folder written by `weft.record_trace` or `weft run --record`; or a trace of
+            another tool: OTF2, DUMPI, SimGrid's (`smpirun -trace-ti`), or a schedule in GOAL. The
+            number of ranks is taken from the recorded run.
         options: Those of `weft.run` that say where and how: `fabric`, `platform`, `contention`,
             `set`, `traffic`, `faults`, `ppn`, `offload`, `fallback`, `messages`, `strict`,
             `tunings`, `cfg`, `timeout`, `memory`, `timeline`, `on_line`.
@@ -241,24 +242,25 @@ def run_jobs(
     privatize: bool = True,
     **options: Unpack[NetworkOptions],
 ) -> Record:
-    """Run several programs and traces at once on one fabric, as `weft run --jobs` does.
+    """Run several programs and traces concurrently on one fabric, as `weft run --jobs` does.
 
     Args:
         jobs: A jobs file; or the tables of its `[[jobs]]` as dictionaries, with paths relative to
             the current directory.
-        shared_hosts: With tables: jobs may share hosts. A file has its own key.
-        alone: Also run each job alone, on the same hosts: each part of `jobs` then has `alone`,
-            `slowdown` and `slowdowns()`.
-        compare: Also run all jobs without offloading: each part of `jobs` then has
+        shared_hosts: With tables: jobs may share hosts. A file sets this with its own key.
+        alone: Also run each job alone, on the same hosts: each part of `jobs` then contains
+            `alone`, `slowdown` and `slowdowns()`.
+        compare: Also run all jobs without offloading: each part of `jobs` then contains
             `without_offload` and `speed_up`.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
-        options: Those of `weft.run` that say where and how; not `platform`, `ppn` and `timeline`.
+        options: Placement and execution options of `weft.run`, except `platform`, `ppn` and
+            `timeline`.
 
     Returns:
-        The record, whose `jobs` has a part for each job. A job that fails does not end the others;
-        then `failed` is true, and `check()` raises. In `output`, each line begins with the name of
-        its job.
+        The record, whose `jobs` contains a part for each job. A failing job does not end the other
+        jobs; `failed` is then true, and `check()` raises. In `output`, each line is prefixed with
+        the name of its job.
 
     Raises:
         WeftError: A job or an option is impossible; the text gives the cause and the remedy.
@@ -303,12 +305,13 @@ def compare(
         program: As for `weft.run`; or a trace, as for `weft.replay`.
         intervals: Also run at the ends of the fabric's [calibration.intervals], four times for each
             value, for `speed_up_interval`.
-        options: Those of `weft.run`, or of `weft.replay`.
+        options: Options of `weft.run`, or of `weft.replay`.
 
     Returns:
-        The comparison: `speed_up` (simulated time without offload divided by the time with it),
-        `speed_up_over_best` (the same against the hosts' fastest algorithms), `gains()` by
-        collective, `shares()` of time by activity, and the records `offloaded`, `hosts` and `best`.
+        The comparison: `speed_up` (simulated time without offload divided by the time with
+        offload), `speed_up_over_best` (the same against the hosts' fastest algorithms), `gains()`
+        by collective, `shares()` of time by activity, and the records `offloaded`, `hosts` and
+        `best`.
 
     Raises:
         WeftError: weft cannot start the runs, or `offload` is "off".
@@ -337,12 +340,12 @@ def record_trace(program: PathLike, trace: PathLike, **options: Unpack[RunOption
 
     Args:
         program: As for `weft.run`.
-        trace: The folder to write, for `weft.replay`.
-        options: Those of `weft.run`.
+        trace: The folder to be written, for `weft.replay`.
+        options: Options of `weft.run`.
 
     Returns:
         The recording: `record`, and `messages` about the trace. If `exit_status` is not 0, no trace
-        was written, and a message gives the reason.
+        was written, and a message states the reason.
 
     Raises:
         WeftError: weft cannot start the run, or the folder exists.
@@ -360,7 +363,7 @@ def record_trace(program: PathLike, trace: PathLike, **options: Unpack[RunOption
 
 @call
 def read_record(path: PathLike) -> Record:
-    """Read a record from a file that `weft run --json` or `Record.save` has written.
+    """Read a record from a file written by `weft run --json` or `Record.save`.
 
     Args:
         path: The file.
@@ -427,7 +430,7 @@ def _fields(options: NetworkOptions) -> dict[str, Any]:
         for one in run_options()
         if given.get(one.name) is not None
     }
-    if (fabric := options.get("fabric")) is not None:  # may carry changes of its own
+    if (fabric := options.get("fabric")) is not None:  # may contain changes of its own
         found["fabric"], found["changes"] = fabric_and_changes(fabric, options.get("set"))
     return found
 
@@ -488,12 +491,12 @@ class _ProgramOutput:
 
     @property
     def text(self) -> str:
-        """Output that was kept."""
+        """Stored output."""
         return "".join(f"{line}\n" for line in self.lines)
 
     @property
     def complaint(self) -> str:
-        """The last line from weft's library or SimGrid, for runs that failed to start."""
+        """Last line from weft's library or SimGrid, for runs that failed to start."""
         said = self.text.rstrip()
         return said.rpartition("weft: ")[2] if "weft: " in said else said[-_MOST_COMPLAINT:]
 
@@ -504,7 +507,7 @@ _MOST_COMPLAINT = 2000
 def _heard(
     plan: PreparedRun, on_line: OnLine | None = None, source: PathLike | None = None
 ) -> Record:
-    """Run, and store the printed output in the record."""
+    """Execute a run, and store its printed output in the record."""
     printed = _ProgramOutput(on_line)
     with _input(source) as stdin:
         try:

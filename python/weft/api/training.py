@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training on fabrics of GPUs."""
+"""Training iterations on GPU fabrics."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -32,23 +32,24 @@ __all__ = ["TrainedIteration", "compare_training", "replay_training", "train"]
 
 @dataclass(frozen=True)
 class TrainedIteration:
-    """An iteration of training, as `weft train` prints it."""
+    """Training iteration, as printed by `weft train`."""
 
     iteration: Iteration
     summary: Summary | None
-    """None for traces."""
+    """Summary of the model; None for traces."""
     source: str
 
     @property
     def time_s(self) -> float:
-        """Seconds of the iteration, or until it could not go on."""
+        """Seconds of the iteration, or until it could not continue."""
         return self.iteration.time_s
 
     @property
     def mfu(self) -> float:
-        """Model FLOPs utilisation: part of the GPUs' peak rate that the model uses.
+        """Model FLOPs utilisation: fraction of the GPUs' peak rate that the model uses.
 
-        Not a number for traces, which do not tell the model, and if it could not go on.
+        NaN for traces, which do not describe the model, and for an iteration that could not
+        continue.
         """
         failed = self.iteration.failed
         return self.summary.mfu(self.time_s) if self.summary and not failed else math.nan
@@ -59,7 +60,7 @@ class TrainedIteration:
         return record_of(self.source, self.iteration, self.summary)
 
     def frame(self) -> "DataFrame":
-        """Return how ranks spend the iteration: `part`, `mean_s`, `most_s`."""
+        """Return the ranks' time by use: `part`, `mean_s`, `most_s`."""
         import polars
 
         rows = [(one.name, one.mean_s, one.most_s) for one in self.iteration.parts]
@@ -76,7 +77,7 @@ class TrainedIteration:
 
     @call
     def save_timeline(self, path: PathLike) -> None:
-        """Write the operations of a rank of each stage for Perfetto.
+        """Write the operations of one rank per stage for Perfetto.
 
         Args:
             path: File to write.
@@ -84,7 +85,7 @@ class TrainedIteration:
         timeline.write_timeline(self.iteration, Path(path), "path")
 
     def __str__(self) -> str:
-        """Return what `weft train` prints."""
+        """Return the output of `weft train`."""
         return "\n".join(printed(lambda on: print_iteration(self.iteration, self.summary, on)))
 
 
@@ -98,7 +99,7 @@ def _conditions(
     traffic: PathLike | None = None,
     **more: Any,
 ) -> Conditions:
-    """Return what an iteration runs on; `more` are fields of the conditions."""
+    """Return the conditions of an iteration; `more` are additional fields."""
     where, all_changes = fabric_and_changes(fabric, changed)
     factors = dict(slowdown or {})
     library = f"nccl-{nccl}"
@@ -137,25 +138,26 @@ def train(
     Args:
         model: Training file, or the preset of a model.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+        set: Values that override keys of the fabric file or, as `recovery.KEY` and `fault.KEY`, of
             `faults`.
         faults: File of links, switches and hosts that fail.
         traffic: File of background traffic.
         model_changes: Values that override keys of the training file, such as
             `{"parallel.tensor": 4}`.
-        gpu: Preset of the GPU that computes, instead of the file's.
+        gpu: GPU preset, instead of the file's.
         nccl: Version of NCCL.
-        slowdown: Factor by which the computation of a rank takes longer, by rank.
+        slowdown: Slowdown factor of computation, by rank.
         noise: Standard deviation of the logarithm of a random factor of each computation.
         noise_seed: Seed of `noise`.
-        execute_all: Execute equal calls again, instead of reusing their times.
-        detail: What collectives are executed as: all messages of NCCL ("slice"), one for each step
-            of its rings ("step"), or one flow for each call ("call").
-        multicast: Let switches multicast the Allgathers between nodes, which NCCL cannot do.
-        ignore_memory: Allow what a GPU's memory does not hold.
+        execute_all: Execute repeated identical calls instead of reusing their times.
+        detail: Detail of collectives: all NCCL messages ("slice"), one message per ring step
+            ("step"), or one flow per call ("call").
+        multicast: Let switches multicast the Allgathers between nodes, which NCCL does not support.
+        ignore_memory: Allow models that exceed a GPU's memory.
 
     Raises:
-        WeftError: The file is wrong, or does not fit the fabric or the GPU; the text says why.
+        WeftError: The file is invalid, or does not fit the fabric or the GPU; the text states the
+            reason.
     """
     training = run.load_training(
         Path(model), changes(model_changes), gpu=gpu, ignore_memory=ignore_memory
@@ -194,18 +196,19 @@ def compare_training(
     Args:
         model: Training file, or the preset of a model.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+        set: Values that override keys of the fabric file or, as `recovery.KEY` and `fault.KEY`, of
             `faults`.
         faults: File of links, switches and hosts that fail.
         traffic: File of background traffic.
         model_changes: Values that override keys of the training file.
-        gpu: Preset of the GPU that computes, instead of the file's.
+        gpu: GPU preset, instead of the file's.
         nccl: Version of NCCL.
-        ignore_memory: Allow what a GPU's memory does not hold.
+        ignore_memory: Allow models that exceed a GPU's memory.
 
     Returns:
-        `collectives_by`, `time_s`, `times_as_fast` (as the first row), `mfu`, `refusal` (why the
-        fabric cannot have a variant, or why it could not go on; its times are null).
+        `collectives_by`, `time_s`, `times_as_fast` (relative to the first row), `mfu`, `refusal`
+        (why the fabric does not support a variant, or why it could not continue; its times are
+        null).
     """
     import polars
 
@@ -246,34 +249,33 @@ def replay_training(
     detail: str | None = None,
     multicast: bool = False,
 ) -> TrainedIteration:
-    """Simulate an iteration that traces of training have recorded, as `weft replay` does.
+    """Simulate an iteration recorded in training traces, as `weft replay` does.
 
     Args:
-        trace: Traces of PyTorch's profiler (Kineto), of Chakra, or SimAI's text: folder or file.
+        trace: Traces of PyTorch's profiler (Kineto) or Chakra, or SimAI's text: folder or file.
         fabric: A fabric of GPUs: a shipped name, a file or a `weft.Fabric`.
-        set: Values that override keys of the fabric file; `recovery.KEY` and `fault.KEY`, those of
+        set: Values that override keys of the fabric file or, as `recovery.KEY` and `fault.KEY`, of
             `faults`.
         faults: File of links, switches and hosts that fail.
         traffic: File of background traffic.
         nccl: Version of NCCL.
-        replicate: So many ranks do what the only recorded rank does.
-        allgather_size: Chakra: meaning of an Allgather's size, what a rank contributes or the
+        replicate: Number of ranks that execute the operations of the only recorded rank.
+        allgather_size: Chakra: meaning of an Allgather's size: the contribution of a rank, or the
             result.
         process_groups: Chakra: JSON file with the ranks of process groups by number.
         logical_dimensions: Chakra: ranks in each dimension of ASTRA-sim's logical topology, the
             fastest first.
         gpu: Preset of the GPU that executes computations without recorded time.
-        slowdown: Factor by which the computation of a rank takes longer, by rank.
+        slowdown: Slowdown factor of computation, by rank.
         noise: Standard deviation of the logarithm of a random factor of each computation.
         noise_seed: Seed of `noise`.
-        execute_all: Execute equal calls again, instead of reusing their times.
-        detail: What collectives are executed as: all messages of NCCL ("slice", the default up to
-            256 ranks), one for each step of its rings ("step", the default of more), or one flow
-            for each call ("call").
-        multicast: Let switches multicast the Allgathers between nodes, which NCCL cannot do.
+        execute_all: Execute repeated identical calls instead of reusing their times.
+        detail: Detail of collectives: all NCCL messages ("slice", the default up to 256 ranks), one
+            message per ring step ("step", the default above), or one flow per call ("call").
+        multicast: Let switches multicast the Allgathers between nodes, which NCCL does not support.
 
     Raises:
-        WeftError: The trace is wrong or does not fit the fabric; the text says why.
+        WeftError: The trace is invalid or does not fit the fabric; the text states the reason.
     """
     options = ReadOptions(
         replicate=replicate,
