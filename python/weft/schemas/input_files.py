@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """JSON schemas of files that users write: fabrics, campaigns, jobs, faults, traffic, training.
 
-Fabric files have the core's tables of keys. The other files have the keys and meanings that their
-readers know, and the types below. A schema accepts each file that weft accepts; it does not know
-what a fabric has, nor which keys exclude each other.
+The schema of fabric files comes from the core's tables of keys. All other schemas combine the keys
+and meanings of the files' readers with the types below. A schema accepts each file that weft
+accepts; it does not know the contents of a fabric, nor which keys exclude each other.
 """
 
 import re
@@ -77,7 +77,7 @@ def _array(table: Schema, about: str = "") -> Schema:
 def _described(
     meanings: Mapping[str, str], types: Mapping[str, Schema], required: Sequence[str] = ()
 ) -> Schema:
-    """Return the schema of a table with a type for each key that the reader knows."""
+    """Return the schema of a table, with a type for each key that the reader knows."""
     return _table(
         {key: {**types[key], "description": _plain(text)} for key, text in meanings.items()},
         required,
@@ -249,7 +249,7 @@ _PRESETS: Mapping[str, str] = {
     "progress_engines": "progress_engine",
     "mpi": "messages",
 }
-"""Kinds of presets of tables that are named otherwise."""
+"""Preset kinds of tables with another name."""
 
 
 def _fabric() -> Schema:
@@ -265,13 +265,13 @@ def _fabric() -> Schema:
         schema["description"] = table["meaning"]
         own.update(_array(schema, table["meaning"]) if name in arrays else schema)
     top["topology"] = _topologies()
-    # Its intervals are of any key of the file.
+    # Its intervals may be of any key of the file.
     top["calibration"] = {"type": "object", "description": tables["calibration"]["meaning"]}
     return _file("Fabric file of weft", top, ["fabric", "topology"])
 
 
 def _place_of(name: str, top: dict[str, Schema]) -> dict[str, Schema]:
-    """Return the properties of the table that holds another one."""
+    """Return the properties of the enclosing table."""
     properties = top
     for part in name.split(".")[:-1]:
         outer = properties[part]
@@ -286,7 +286,7 @@ def _table_of_options(name: str, options: "Sequence[Option]") -> Schema:
         if option["key"] == "preset":
             known = _core.list_presets(_PRESETS.get(name, name))
             properties["preset"] |= {"enum": known} if known else {}
-    # What a table requires, a preset may give.
+    # A preset may provide the required keys of a table.
     needed = [one["key"] for one in options if one["required"]]
     return _table(properties, [] if "preset" in properties else needed)
 
@@ -342,7 +342,7 @@ def _option(option: "Option") -> Schema:
 
 
 def _words(allowed: str) -> list[str]:
-    """Return the words that a text allows, if it allows no others."""
+    """Return the allowed words of a text, if only these are allowed."""
     words = _QUOTED.findall(allowed)
     return words if ", ".join(f'"{one}"' for one in words) == allowed else []
 
