@@ -7,13 +7,13 @@
     print(record)
     record.frame("collectives")
 
-`weft.run`, `weft.compare` and `weft.Campaign` perform one run, two, and many; `docs/python.md` has
-a call for each command of the command line. Mistakes that a user can correct raise `WeftError`; a
-program that fails in the simulation is an outcome in its record.
+`weft.run`, `weft.compare` and `weft.Campaign` execute one run, two runs and many runs;
+`docs/python.md` lists the call for each command of the command line. User errors raise `WeftError`;
+a program that fails in the simulation is an outcome in its record.
 
 Public names are loaded lazily, and this module imports only what Python has already imported: build
-systems call `weft-cc` hundreds of times. The first part is for type checkers and editors, the
-second for the interpreter; both list the names in `__all__` of the modules in `weft.api`.
+systems call `weft-cc` hundreds of times. The first part serves type checkers and editors, the
+second the interpreter; both parts list the names in `__all__` of the modules in `weft.api`.
 Extensions such as weft-testbed add names (`weft.base.extras`).
 """
 
@@ -239,7 +239,7 @@ _OTHERWISE_CALLED = {"__version__": "version"}
 def __getattr__(name: str) -> object:
     """Load a public name on first use."""
     if name not in _NAMES:
-        if name.startswith("_"):  # asked for by tools that inspect modules
+        if name.startswith("_"):  # requested by tools that inspect modules
             raise AttributeError(f"module 'weft' has no attribute '{name}'")
         from weft.base.extras import find_call
 

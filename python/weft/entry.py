@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Entry points: `weft`, and each compiler as a single word, for build systems.
+"""Entry points: `weft`, and each compiler as a single-word command for build systems.
 
-A build calls its compiler hundreds of times, so the path to it imports only modules that Python has
+A build calls its compiler hundreds of times, so this path imports only modules that Python has
 already imported.
 """
 
