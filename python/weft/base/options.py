@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Strict reading of TOML files: every key is known and typed, and errors name it.
+"""Strict reading of TOML files: every key is known and typed, and errors name the key.
 
-Readers declare the keys of a table as `Key`s: documents, schemas and messages derive from them.
+Readers declare the keys of a table as `Key`s, from which documents, schemas and errors are derived.
 """
 
 import re

@@ -337,9 +337,9 @@ class PacketsPart(Model, kw_only=True):
     hops: Whole
     """Links crossed by packets of all kinds, in total."""
     dropped: Whole
-    """Packets that found a full queue."""
+    """Packets dropped at a full queue."""
     lost: Whole = 0
-    """Packets of any kind that faults have lost."""
+    """Packets of all kinds lost to faults."""
     sent_again: Whole
     timeouts: Whole
     """Retransmission timeouts of senders."""
