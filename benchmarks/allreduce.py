@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of a 1 KiB MPI_Allreduce in the simulator, on a Tofino star."""
+"""CPU time of simulating a 1 KiB MPI_Allreduce on a Tofino star."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Key:
     benchmark: str = "allreduce, 1 KiB"
 
 
-# Numbers of calls that make the two runs differ by at least half a second of CPU time. Cases that
+# Numbers of calls for which the two runs differ by at least half a second of CPU time. Cases that
 # are compared with each other are adjacent.
 _CALLS = {
     Key("stream", 512, 8): (1, 601),
@@ -49,7 +49,7 @@ HOSTS = Key("smpi:rdb", 4096, 64)
 
 @dataclass(frozen=True)
 class Standard:
-    """Figure with a limit that weft must keep."""
+    """Figure with a limit that weft must meet."""
 
     what: str
     figure: float
@@ -100,7 +100,7 @@ def _ignore(_line: str) -> None:
 
 
 def checked(record: Record) -> Record:
-    """Return the record of a run after checking that it succeeded."""
+    """Check that a run succeeded, and return its record."""
     if record.failed:
         raise WeftError(f"bench: {record.program}: {record.outcome.message}", record.exit_status)
     return record

@@ -16,7 +16,7 @@ from weft.campaign import campaign as api
 from weft.campaign import table
 
 _RUN_S = 0.2
-"""CPU time of a run, to which a campaign may add 20 %."""
+"""CPU time of a run; a campaign may add 20 %."""
 _CAMPAIGN = """
 [campaign]
 name = "bench"
@@ -34,7 +34,7 @@ switch.slots = {{ from = {slots}, to = 256, plus = 1 }}
 
 
 def standards(work: Path) -> list[Standard]:
-    """Make 200 runs and 10,000 results, and measure the CPU time that the campaign adds."""
+    """Execute 200 runs, create 10,000 results, and measure the CPU time that the campaign adds."""
     added_s = _of_a_run(work)
     looked = _of_results(work)
     return [
@@ -48,7 +48,7 @@ def standards(work: Path) -> list[Standard]:
 
 
 def _of_a_run(work: Path) -> float:
-    """Return the CPU time that a campaign adds to the simulator's, per run of 200."""
+    """Return the CPU time that a campaign adds to the simulator's, per run, over 200 runs."""
     file = _write(work / "overhead.toml", calls=10, largest="4B", slots=57)
     api.prepare(file)  # compiles
     ended = weft("run", str(file))
@@ -57,7 +57,7 @@ def _of_a_run(work: Path) -> float:
 
 
 def _of_results(work: Path) -> dict[str, float]:
-    """Return the CPU time of commands in a store of 10,000 results, one of them simulated."""
+    """Return the CPU time of commands on a store of 10,000 results, one of them simulated."""
     file = _write(work / "results.toml", calls=10, largest="160B", slots=7)
     prepared = fabricated.fill(file)
     assert len(table.frame(prepared).filter(pl.col("state") == "done")) == 10_000

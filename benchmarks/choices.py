@@ -3,9 +3,9 @@
 
 The cases are six collectives, sizes from 4 B to 1 MiB, and 2 to 64 ranks (powers of two and
 others), on six fabrics with two switches that support all of the collectives. A call is simulated
-alone and in a sequence of ten, each until its last rank has left. The time on the hosts is taken
-twice: with the default algorithms of a run, and with the best of several well-known ones. Times
-are simulated, hence the same on every machine.
+alone and in a sequence of ten, each until its last rank has left. The time on the hosts is measured
+twice: with the default algorithms of a run, and with the best of several well-known algorithms.
+Times are simulated, and therefore the same on every machine.
 """
 
 import csv
@@ -48,7 +48,7 @@ operations = ["all"]
 
 @dataclass(frozen=True)
 class Place:
-    """Shipped fabric with changes, and the numbers of ranks to run on it."""
+    """Shipped fabric with changes, and the numbers of ranks to simulate on it."""
 
     name: str
     shipped: str
@@ -77,14 +77,16 @@ Call = tuple[str, int]
 
 
 WAYS = ("stream", "auto", "hosts", "best")
-"""`hosts` uses the default algorithms; `best` is the fastest of these and of four others."""
+"""`hosts` uses the default algorithms; `best` is the fastest of the default and four other
+algorithms.
+"""
 ALLOWED = 0.02
-"""Tolerance: a right choice may be slower than the better alternative by this fraction."""
+"""Tolerance: a correct choice may be slower than the better alternative by this fraction."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Simulated times of a call, which ends at its last rank."""
+    """Simulated times of a call; each ends when the last rank leaves."""
 
     single_us: float
     row_us: float
@@ -104,7 +106,7 @@ class Choice:
     """Times by the names in WAYS."""
 
     def us(self, way: str, measure: str) -> float:
-        """Return a field of Times for one of WAYS."""
+        """Return a field of Times for an entry of WAYS."""
         value: float = getattr(self.times[way], measure)
         return value
 
@@ -182,7 +184,7 @@ def _algorithms(number: int) -> str:
 
 
 def table(choices: Sequence[Choice]) -> Table:
-    """Return the shares of right choices and the regrets, by switch and fabric and in total."""
+    """Return the fraction of correct choices and the regrets, by switch and fabric and in total."""
     names = ("switch", "fabric", "ranks", "calls", "hosts faster")
     told = ("right", "mean regret", "worst")
     of = (", single", ", row", ", best, row")

@@ -15,7 +15,7 @@ from weft.campaign.store.store import Result
 
 
 def fill(file: Path, store: Path | None = None) -> api.Prepared:
-    """Give each run of a campaign a result; existing results are kept."""
+    """Create a result for each run of a campaign; keep existing results."""
     prepared = api.prepare(file, store)
     missing = prepared.missing()
     if not missing:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of looking up every hop of every message in the simulator.
+"""CPU time of simulating a cache lookup for every hop of every message.
 
 Two all-to-alls of MPI_Sendrecv run among the 256 ranks of a four-dimensional torus, 130,560
 messages of 64 B in total. The switches have either a TCAM, whose delay is constant, or a cache in
-front of it, in which weft looks up each hop. Start-up, a thirtieth of such a run, is excluded.
+front of it, in which weft looks up each hop. The measurement excludes start-up, a thirtieth of such
+a run.
 """
 
 from collections.abc import Mapping

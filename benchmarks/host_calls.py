@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of runs without offloading, compared with SimGrid alone.
+"""CPU time of runs without offloading, compared with plain SimGrid.
 
 The same program runs on a weft fabric and on the same star as a stock SimGrid platform. The network
 settings are the same, so the simulated times must agree.
@@ -24,7 +24,7 @@ from weft.runs.toolchain import compile_c
 RANKS, PPN = 512, 8
 _HOSTS = RANKS // PPN
 _CALLS = (1, 101)
-# SMPI's algorithm on both sides.
+# SMPI's algorithm, used on both sides.
 _CONFIG = ("smpi/bcast:binomial_tree",)
 
 _FABRIC = f"""
@@ -55,8 +55,8 @@ _STOCK = f"""<?xml version="1.0"?>
            loopback_bw="10GBps" loopback_lat="0s"/>
 </platform>
 """
-# Settings that match a fabric without [[point_to_point]], as SMPI's defaults describe TCP. Stacks
-# are SimGrid's own, with the cheapest settings.
+# Settings equivalent to a fabric without [[point_to_point]], as SMPI's defaults describe TCP.
+# Stacks are SimGrid's own, with the cheapest settings.
 _STOCK_CONFIG = (
     "contexts/stack-size:64",
     "contexts/guard-size:0",
@@ -73,7 +73,7 @@ STOCK = replace(WEFT, mode="SimGrid alone")
 
 @dataclass
 class Pair:
-    """Two cases, and the simulated times that their programs printed, by number of calls."""
+    """Two cases, and the simulated times printed by their programs, by number of calls."""
 
     weft: Case
     stock: Case
@@ -146,5 +146,5 @@ def _stock_runner(platform: Path) -> Runner:
 
 
 def standards(costs: Mapping[Key, Cost]) -> list[Standard]:
-    """Compare the CPU time under weft with that of SimGrid alone."""
+    """Compare the CPU time under weft with plain SimGrid's."""
     return [Standard("weft / SimGrid alone", ratio(costs[WEFT], costs[STOCK]), 1.05, at_most=True)]

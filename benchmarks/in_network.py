@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of in-network collectives in the simulator, relative to an Allreduce, at 4,096 ranks.
+"""CPU time of simulating in-network collectives, relative to an Allreduce, at 4,096 ranks.
 
-The fabric is a Tofino star whose switch supports all of them. Every rank's vector, or all parts
-together, has 16 KiB. Cases with 1 KiB show the overhead of non-blocking calls and of waiting for
-them, apart from the data.
+The fabric is a Tofino star whose switch supports all of these collectives. The vector of each rank,
+or the sum of its parts, is 16 KiB. Cases with 1 KiB show the overhead of non-blocking calls and
+their completion, without the cost of data.
 """
 
 from collections.abc import Mapping

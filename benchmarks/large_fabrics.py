@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Costs of large fabrics: building and checking one, collectives over all of its ranks, a route.
+"""Costs of large fabrics: building and checking, collectives over all ranks, route queries.
 
 The Allreduce runs in the network, over all 65,536 ranks of a three-level fat tree. The Allgather
-uses the multicast protocol on 1,024 hosts and checks its data; its figure includes start and end of
-the run. The route is SimGrid's `Host::route_to` between two random hosts of a four-level fat tree
-(4,096 hosts), as for a message: the fabric's own routing plus SimGrid's call of it.
+uses the multicast protocol on 1,024 hosts and checks its data; its figure includes the start and
+end of the run. The route is SimGrid's `Host::route_to` between two random hosts of a four-level fat
+tree (4,096 hosts), as for a message: the fabric's own routing plus SimGrid's call of it.
 """
 
 import os
@@ -72,7 +72,7 @@ def routes(work: Path) -> dict[Key, Case]:
 
 
 def all_ranks(work: Path) -> dict[Key, Case]:
-    """Compile the Allreduce program and return the case, which is too large for several rounds."""
+    """Compile the Allreduce program and return the case, which is too slow for several rounds."""
     program = work / "allreduce"
     compile_c(Path(__file__).with_name("allreduce.c"), program)
     request = Request.of(fabric=LARGEST, ranks=HOSTS, program=str(program), privatize=False)

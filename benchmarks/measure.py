@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of a call without start-up: the difference of two runs with few and with many calls.
+"""CPU time of a call without start-up: the difference between runs with few and many calls.
 
 Each round runs all cases, so that a temporary slowdown of the machine affects all of them. Figures
 are medians over the rounds, and ratios are computed within a round.
@@ -14,7 +14,7 @@ Name = TypeVar("Name")
 
 
 class ChildExit(Protocol):
-    """Measured properties of a completed run."""
+    """Cost of a completed run."""
 
     @property
     def cpu_time_s(self) -> float:
@@ -27,7 +27,7 @@ class ChildExit(Protocol):
 
 @dataclass(frozen=True)
 class Case:
-    """Program to run with a number of calls, and the two numbers to compare."""
+    """Program, and the two numbers of calls to compare."""
 
     run: Callable[[int], ChildExit]
     ranks: int

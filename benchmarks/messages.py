@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of a point-to-point message in the simulator, with weft's transport and with SMPI's.
+"""CPU time of simulating a point-to-point message, with weft's transport and with SMPI's.
 
 The patterns are the halo exchange of a stencil (four messages of 1 KiB per rank), the rows of NAS
-CG, random pairs, and servers that receive from any source; without offloading, on a star whose
-ranks share hosts and cables, and on a fat tree with one rank per host.
+CG, random pairs, and servers that receive from any source. All run without offloading, on a star
+whose ranks share hosts and cables, and on a fat tree with one rank per host.
 """
 
 from collections.abc import Mapping
@@ -20,19 +20,20 @@ from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 _TRANSPORTS = ("weft", "smpi")
-_MOST = 0.25  # weft's CPU time of a message, as a part of SMPI's
+_MOST = 0.25  # limit on weft's CPU time per message, as a fraction of SMPI's
 
 
 @dataclass(frozen=True)
 class _Pattern:
     name: str
     program: str
-    arguments: tuple[str, ...]  # without the number of iterations, for which N stands
-    messages: float  # of a rank and iteration
+    arguments: tuple[str, ...]  # without the number of iterations, for which N is a placeholder
+    messages: float  # per rank and iteration
 
 
 _HALO = _Pattern("halo exchange of 4 x 1 KiB", "halo_exchange", ("N", "1024"), 4)
-# Per product and two scalar products, 32 x 32 ranks: 5 + 1 + 2 x 5 exchanges; then 11 more.
+# A product and two scalar products on 32 x 32 ranks take 5 + 1 + 2 x 5 exchanges; the program adds
+# 11.
 _CG = _Pattern("CG of 2,048 rows", "cg", ("2048", "N", "25"), 25 * 16 + 11)
 _PAIRS = _Pattern("random pairs", "messages", ("pairs", "N"), 1)
 _SERVERS = _Pattern("servers with MPI_ANY_SOURCE", "messages", ("servers", "N"), 2 * 63 / 64)

@@ -3,7 +3,7 @@
 
 Rings, recursive doubling and Alltoall run with one rank per host, in host order or placed at
 random, and a ring placed at random on a tree with a quarter of the uplinks. With random placement,
-flows share links in one large component, in which each message changes a few rates.
+links join the flows to one large component, in which each message changes a few rates.
 """
 
 import json
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Carried:
-    """Costs that the program printed."""
+    """Costs printed by the program."""
 
     cpu_time_s: float
     peak_memory_bytes: int
@@ -31,7 +31,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class Network:
-    """Row of the table: a collective, its place, and the numbers of messages in the two runs."""
+    """Row of the table: collective, placement, and the numbers of messages in the two runs."""
 
     fabric: str
     ranks: int

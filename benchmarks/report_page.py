@@ -2,8 +2,9 @@
 """Wall-clock time in which a browser opens the page of 10,000 runs.
 
 The results in the store are fabricated, and `weft campaign report` writes their page. A running
-browser opens it several times without a network, until all of its charts are drawn. If permitted,
-the browser gets a real-time priority, which excludes other load on the machine.
+browser opens the page several times without a network; each time ends when all charts are drawn. If
+permitted, the browser gets a real-time priority, which keeps other load on the machine from
+interfering.
 """
 
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of host collectives in the simulator: weft's schedules, and SMPI's for one of them.
+"""CPU time of simulating host collectives: weft's schedules, and SMPI's for one collective.
 
-The cases are small messages between hosts with many ranks and with one rank each, a ring, an
-Alltoall, a non-blocking call, and nearly every collective on hosts with 256 ranks each.
+The cases are small messages between hosts with many ranks or with one rank each, a ring, an
+Alltoall, a non-blocking call, and nearly all collectives on hosts with 256 ranks each.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from weft.runs.toolchain import compile_c
 
 @dataclass(frozen=True)
 class Scheduled:
-    """Row of the table: a call, its place and algorithm, and the call counts of the two runs."""
+    """Row of the table: call, placement, algorithm, and the call counts of the two runs."""
 
     collective: str
     bytes: int
@@ -32,7 +32,7 @@ class Scheduled:
     fallback: str
     calls: tuple[int, int]
     messages: int = 0
-    """Messages that a rank sends per call; for standards per message."""
+    """Messages sent per rank and call, for standards per message."""
 
     @property
     def key(self) -> Key:
@@ -91,7 +91,7 @@ def cases(work: Path) -> dict[Key, Case]:
 
 
 def very_crowded(work: Path) -> dict[Key, Case]:
-    """Return the cases with 256 ranks per host, which take too long for several rounds."""
+    """Return the cases with 256 ranks per host, which are too expensive for several rounds."""
     program = work / "very_crowded"
     compile_c(Path(__file__).with_name("schedules.c"), program)
     fabric = work / f"{_MANY_CORES}.toml"
