@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Copies mimalloc into the package: `allocator.py LIBRARY COPY`.
 
-The copy is loaded before the libraries of a simulated program, so every symbol that it exports
-would override the program's function of that name: mimalloc has `vfree`, `reallocf`, `malloc_size`
-and others that programs define too. Only the functions that src/allocator/allocator.cpp calls stay
-visible; the others become hidden, so that the loader skips them (gABI, "Symbol Visibility"). This
-includes C++'s operators: a mimalloc compiled as C aborts where std::bad_alloc should be thrown. The
-copy has its own DT_SONAME, because a program may be linked with the system's mimalloc.
+The copy is loaded before the libraries of a simulated program, so every exported symbol would
+override the program's function of the same name: mimalloc exports `vfree`, `reallocf`,
+`malloc_size` and other functions that programs also define. Only the functions called by
+src/allocator/allocator.cpp stay visible; all other functions become hidden, so that the loader
+skips them (gABI, "Symbol Visibility"). Hidden functions include the C++ operators, because a
+mimalloc compiled as C aborts instead of throwing std::bad_alloc. The copy has its own DT_SONAME,
+because a program may be linked with the system's mimalloc.
 """
 
 import struct
@@ -39,12 +40,12 @@ def sections(image: bytearray) -> Iterator[tuple[int, int, int, int]]:
 
 
 def text(image: bytearray, start: int) -> bytes:
-    """Return the zero-terminated text at an offset."""
+    """Return the NUL-terminated text at an offset."""
     return bytes(image[start : image.index(0, start)])
 
 
 def hide(image: bytearray, symbols: range, strings: int) -> set[bytes]:
-    """Hide the definitions that nobody here calls; return the visible ones."""
+    """Hide the definitions that the allocator does not call; return the visible ones."""
     seen = set[bytes]()
     for symbol in symbols:
         name, _, other, section = struct.unpack_from("<IBBH", image, symbol)

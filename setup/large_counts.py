@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Writes the large-count forms of MPI functions (MPI_Send_c and others) from their prototypes.
 
-A count that fits an int is passed on. A larger one, with a datatype, becomes fewer elements of a
-datatype that contains several, and a blocking reduction of one vector is made piece by piece.
-Counts without a suitable divisor, and other reductions of more elements than an int counts, are
-errors of class MPI_ERR_COUNT.
+A count that fits an int is passed on. A larger count with a datatype becomes fewer elements of a
+larger datatype, and a blocking reduction of one vector is executed in pieces. Counts without a
+suitable divisor, and all other reductions of more elements than an int can count, are errors of
+class MPI_ERR_COUNT.
 
 large_counts.py INCLUDE_DIRECTORY FOLDER: SimGrid's headers, and where weft_mpi_large.h and
 large_counts.cpp go.
@@ -47,26 +47,26 @@ FUNCTIONS = (
     *FILE_READS_AND_WRITES,
 )
 IN_PIECES = ("Allreduce", "Reduce", "Scan", "Exscan", "Reduce_local")
-"""Reductions whose elements are independent of each other, so that they may be made in pieces."""
+"""Reductions with independent elements, which may be executed in pieces."""
 ROOT_ONLY = {"Gatherv": "recv", "Scatterv": "send"}
-"""The side whose arrays are significant at the root only."""
+"""Side whose arrays are significant only at the root."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a prototype, and its type in the large-count form."""
+    """Parameter of a prototype, and its type in the large-count form."""
 
     type: str
     name: str
 
     @property
     def counts(self) -> bool:
-        """Return whether this is a count of elements."""
+        """Return true for a count of elements."""
         return self.type == "int" and self.name.endswith("count")
 
     @property
     def lists(self) -> bool:
-        """Return whether this is an array of counts or displacements as ints."""
+        """Return true for an array of counts or displacements as ints."""
         return self.type == "const int*"
 
     @property
@@ -80,7 +80,7 @@ class Parameter:
 
     @property
     def sends(self) -> bool:
-        """Return whether this belongs to the send side."""
+        """Return true for a parameter of the send side."""
         return self.name.startswith("s")
 
 
@@ -164,7 +164,7 @@ def definition(prefix: str, name: str, parameters: list[Parameter]) -> str:
 
 
 def _in_pieces(function: str, parameters: list[Parameter]) -> str:
-    """Return the statement that makes a large reduction piece by piece."""
+    """Return the statement that executes a large reduction in pieces."""
     arguments = [
         "piece" if one.counts else f"at_byte({one.name}, byte)" if "buf" in one.name else one.name
         for one in parameters

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes the mpi.h of simulated programs from SimGrid's and weft's declarations.
+"""Writes the mpi.h of simulated programs from the declarations of SimGrid and weft.
 
-SimGrid's mpi.h includes its own headers, <unistd.h> and others, and defines `assert` anew. The
-header written here declares MPI alone: every name begins with MPI_ or PMPI_, or is reserved for
+SimGrid's mpi.h includes its own headers, <unistd.h> and others, and redefines `assert`. The header
+written here declares only MPI: every name begins with MPI_ or PMPI_, or is reserved for
 implementations. Predefined handles are addresses of objects, which C and C++ accept in the
 initializers of static variables. MPI functions are ordinary, strong references, so that linkers
-find wrappers of them in archives.
+find wrappers for them in archives.
 
 mpi_header.py INCLUDE_DIRECTORY LARGE_COUNTS FOLDER: SimGrid's headers, the folder of
-weft_mpi_large.h, and where mpi.h and smpi/smpi.h go. The latter contains SimGrid's declarations for
-programs beyond MPI: sampling, shared memory, execution of operations.
+weft_mpi_large.h, and the target folder of mpi.h and smpi/smpi.h. smpi/smpi.h contains SimGrid's
+declarations beyond MPI: sampling, shared memory, execution of operations.
 """
 
 import re
@@ -21,8 +21,8 @@ OPAQUE = {
     name: f"struct MPI_weft_{name.lower()}"
     for name in ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Op", "Request", "Win")
 }
-"""The types behind handles. No program sees into them: weft's own tags do in C and C++."""
-OTHERS = {  # constants that are variables, calls or synonyms in SimGrid, or missing: handle, symbol
+"""Opaque types behind handles, which only weft defines in C and C++."""
+OTHERS = {  # variables, calls or synonyms in SimGrid, or missing there: handle, symbol
     "MPI_COMM_WORLD": ("Comm", "weft_comm_world"),
     "MPI_COMM_SELF": ("Comm", "weft_comm_self"),
     "MPI_INFO_ENV": ("Info", "weft_info_env"),
@@ -48,7 +48,7 @@ OTHERS = {  # constants that are variables, calls or synonyms in SimGrid, or mis
     "MPI_LOGICAL4": ("Datatype", "weft_logical4"),
     "MPI_LOGICAL8": ("Datatype", "weft_logical8"),
 }
-MISSPELT = {  # SimGrid's symbols of constants that its header names otherwise
+MISSPELT = {  # SimGrid's symbols for constants that its header names differently
     "MPI_CXX_FLOAT_COMPLEX": "smpi_MPI_CXX_FLOAT_COMPLEX",
     "MPI_CXX_DOUBLE_COMPLEX": "smpi_MPI_CXX_DOUBLE_COMPLEX",
     "MPI_CXX_LONG_DOUBLE_COMPLEX": "smpi_MPI_CXX_LONG_DOUBLE_COMPLEX",
@@ -114,7 +114,7 @@ def of_mpi(text: str) -> str:
 
 
 def of_weft(file: Path) -> str:
-    """Return one of weft's headers without its guard, and with names of MPI alone."""
+    """Return one of weft's headers without its include guard, with MPI names only."""
     text = without_remarks(file.read_text())
     text = re.sub(r"#(ifndef|define) WEFT_MPI\w*_H\n", "", text)
     text = re.sub(r"#ifdef __cplusplus\s.*?#endif\n", "", text, flags=re.DOTALL)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Lets a library of the wheel do with an older libstdc++: `older_versions.py LIBRARY`.
+"""Makes a library of the wheel accept an older libstdc++: `older_versions.py LIBRARY`.
 
-A library needs each symbol in the version that its linker found, the newest. libstdc++ keeps the
-older versions of some symbols, with the same function: what needs these alone of a new version can
-as well name the old one. The table of needed versions (.gnu.version_r, LSB "Symbol Versioning") is
-changed in place. A library that needs other symbols of the new version stays as it is.
+A library requires each symbol in the newest version, which its linker found. libstdc++ also
+provides older versions of some symbols with the same behaviour: a library that requires only these
+symbols of the new version can require the old version instead. The script changes the table of
+required versions (.gnu.version_r, LSB "Symbol Versioning") in place. It does not change a library
+that requires other symbols of the new version.
 """
 
 import struct
@@ -15,9 +16,9 @@ from elftools.elf.elffile import ELFFile
 
 WAIT = "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"
 OLDER = {"GLIBCXX_3.4.30": ("GLIBCXX_3.4.11", frozenset({WAIT}))}
-"""The version to name instead of one, and the symbols that libstdc++ has in both.
+"""Older version to require instead, and the symbols that libstdc++ provides in both versions.
 
-condition_variable::wait() is no longer noexcept in GCC 12, and is the same otherwise.
+condition_variable::wait() differs in GCC 12 only in that it is no longer noexcept.
 """
 
 
@@ -32,7 +33,7 @@ def elf_hash(name: str) -> int:
 
 
 def changes(elf: ELFFile) -> dict[int, bytes]:
-    """Return the bytes to write, by offset in the file."""
+    """Return the bytes to be written, by offset in the file."""
     needed = elf.get_section_by_name(".gnu.version_r")
     if needed is None:
         return {}
@@ -56,7 +57,7 @@ def changes(elf: ELFFile) -> dict[int, bytes]:
                 if indices.get_symbol(number)["ndx"] == index
             }
             if used <= allowed:
-                # vna_hash and vna_name.
+                # vna_hash and vna_name
                 found[place] = struct.pack("<I", elf_hash(older))
                 found[place + 8] = struct.pack("<I", names[older][1])
         start += library["vn_next"]

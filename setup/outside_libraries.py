@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes the symbols of the libraries that programs find outside the simulator.
+"""Writes stub libraries with the symbols that programs need outside the simulator.
 
-A program needs libsimgrid.so and libweft.so by name. In a simulation, both are loaded already; a
-program that is started as such finds libraries of these names in its DT_RPATH, which only say how
-MPI runs (src/compilers/outside.cpp). Programs are linked with them too: they define MPI's and
-SMPI's functions and data, but none of the C library's, which libweft.so replaces.
+A program needs libsimgrid.so and libweft.so by name. In a simulation, both are already loaded. A
+program that is started directly finds stub libraries of these names in its DT_RPATH, which only
+print how to run MPI programs (src/compilers/outside.cpp). Programs are also linked with the stubs:
+they define the functions and data of MPI and SMPI, but not the functions of the C library that
+libweft.so replaces.
 
 outside_libraries.py NM LIBRARY SOURCE: the program nm, the simulator's library, and the C++ file to
 write.
@@ -21,24 +22,24 @@ OF_PROGRAMS = re.compile(
     r"|weft_((comm|info|errors|double|2double)_|(character|complex|logical|2?integer|2real)\d*$)"
     r"|_misuse_of_XBT|_ZNK?7simgrid"
 )
-"""Beginnings of the names of symbols that programs refer to."""
+"""Prefixes of the symbols that programs refer to."""
 WRITTEN_BY_HAND = re.compile(
     r"smpi_(main|shared_((malloc|calloc|realloc)_intercept|free)|exit|getpid|u?sleep|nanosleep"
     r"|gettimeofday|clock_gettime|getopt\w*)|P?MPI_(Initialized|Finalized)"
 )
-"""Symbols of src/compilers/outside.cpp, and smpi_main, which tells the simulator's library."""
+"""Symbols of src/compilers/outside.cpp, and smpi_main, which identifies the simulator's library."""
 FUNCTIONS, DATA = "TWi", "BDRVu"
 ALIGNMENT = 32
-"""Alignment of data: the largest that compilers for x86-64 give to large variables."""
+"""Alignment of data: the largest that x86-64 compilers use for large variables."""
 
 
 def symbols(nm: str, library: str) -> Iterator[tuple[str, str, int]]:
-    """Yield kind, name and size of the symbols that programs may refer to."""
+    """Yield kind, name and size of the symbols to which programs may refer."""
     command = [nm, "--dynamic", "--defined-only", "--print-size", "--portability", library]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     for line in listed.splitlines():
         name, kind, *numbers = line.split()
-        inline = name.startswith("_Z") and kind in "WVu"  # programs have their own
+        inline = name.startswith("_Z") and kind in "WVu"  # programs have their own copies
         known = OF_PROGRAMS.match(name) and not WRITTEN_BY_HAND.fullmatch(name)
         if known and not inline and kind in FUNCTIONS + DATA:
             yield kind, name, int(numbers[1], 16) if len(numbers) > 1 else 8
@@ -54,7 +55,7 @@ def function(name: str) -> str:
 
 
 def datum(name: str, size: int) -> str:
-    """Return a variable without content."""
+    """Return a variable of the same size without content."""
     return (
         f".globl {name}\n.type {name}, @object\n.size {name}, {size}\n"
         f'.pushsection .bss,"aw",@nobits\n.balign {ALIGNMENT}\n{name}: .zero {max(size, 1)}\n'

@@ -2,8 +2,8 @@
 """Writes python/weft/_core.pyi, the typed interface of the compiled core.
 
 Classes and functions come from pybind11-stubgen; row types, which the core enumerates
-(`_core.row_kinds()`), become TypedDicts before them. With --check nothing is written, and the exit
-status reports if the file is current.
+(`_core.row_kinds()`), become TypedDicts above them. With --check, the script writes nothing and
+exits with status 0 if the file is current.
 """
 
 import logging
@@ -31,7 +31,7 @@ _IMPORTS = re.compile(r"(?:^(?:from|import) .*\n)+", re.MULTILINE)
 
 def generated() -> str:
     """Return the text of the file."""
-    logging.disable()  # it warns about the row types
+    logging.disable()  # pybind11-stubgen warns about the row types
     with tempfile.TemporaryDirectory() as folder:
         pybind11_stubgen.main(["weft._core", "-o", folder])
         text = (Path(folder) / "weft" / "_core.pyi").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def _formatted(text: str) -> str:
 
 
 def main() -> int:
-    """Write the file, or compare it with its expected content."""
+    """Write the file, or compare it with the expected content."""
     text = generated()
     if "--check" in sys.argv[1:]:
         return int(STUB.read_text(encoding="utf-8") != text)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Builds dist/weft-….whl, which requires only Python and a compiler on the target machine.
 
-Beside it stands dist/weft_testbed-….whl, which the extra `testbed` requires: pip finds it there
-with `--find-links dist`.
+It also builds dist/weft_testbed-….whl, which the extra `testbed` requires; pip finds it with
+`--find-links dist`.
 
 The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake). The wheel's name contains
-the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_34_x86_64` has glibc 2.34
-or newer. The core is compiled for one version of Python, that of .venv.
+the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_34_x86_64` means glibc
+2.34 or newer. The core is compiled for one version of Python, the version in .venv.
 """
 
 import json
@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Shares the build directory of the editable install, whose objects are the same except for one.
+# Shares the build directory of the editable install, whose objects are identical except for one.
 _SETTINGS = ("cmake.define.WEFT_BUNDLE_SIMGRID=ON",)
 
 
 def run(*command: str) -> str:
-    """Run one of .venv's programs, and return its output."""
+    """Run a program of .venv, and return its output."""
     python = [sys.executable, "-m", *command]
     return subprocess.run(python, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
 
@@ -36,14 +36,14 @@ def built(folder: str, project: Path, *settings: str) -> Path:
 
 
 def keep(made: Path, name: str) -> None:
-    """Move a wheel into dist/, in place of older ones of that name."""
+    """Move a wheel to dist/, replacing older wheels of the same name."""
     for old in (ROOT / "dist").glob(f"{name}-*.whl"):
         old.unlink()
     made.rename(ROOT / "dist" / made.name)
 
 
 def platform(wheel: Path) -> str:
-    """Return the wheel's platform tag; exit if the wheel has further dependencies."""
+    """Return the wheel's platform tag; exit if the wheel has external dependencies."""
     found = json.loads(run("auditwheel", "show", "--json", str(wheel)))
     name = str(found["overall_tag"])
     if not name.startswith("manylinux"):
@@ -63,7 +63,7 @@ def main() -> None:
         print(run("wheel", "tags", "--remove", "--platform-tag", platform(wheel), str(wheel)))
         made = next(Path(folder).glob("*.whl"))
         keep(made, "weft")
-        # setuptools would pack modules that earlier builds have left there.
+        # setuptools would pack modules left by earlier builds
         shutil.rmtree(ROOT / "testbed" / "build", ignore_errors=True)
         keep(built(folder, ROOT / "testbed"), "weft_testbed")
     print(f"wheel: dist/{made.name}, {(dist / made.name).stat().st_size / 1e6:.1f} MB")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Refuses doc comments that open with a word that hides their subject.
+"""Refuses doc comments whose first word hides their subject.
 
 A doc comment begins with what the thing is or does: a noun phrase or a verb in the third person.
 Comments that begin with "Of", "Whether" or "How" make the reader guess, so `make lint` refuses them
@@ -25,14 +25,14 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 @dataclass(frozen=True)
 class Finding:
-    """Doc comment that opens with a refused word."""
+    """Doc comment with a refused first word."""
 
     path: str
     line: int
     text: str
 
     def __str__(self) -> str:
-        """Return the finding in the form that compilers print."""
+        """Return the finding in the format of compilers."""
         return f"{self.path}:{self.line}: doc comment opens with '{self.text[:50].rstrip()}…'"
 
 
@@ -40,7 +40,7 @@ def c_comments(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and first words of each doc comment, and of the head of the file."""
     lines = source.splitlines()
     head = 1 if lines and "SPDX-License-Identifier" in lines[0] else 0
-    inside = False  # a multi-line comment whose first line has been seen
+    inside = False  # inside a multi-line comment whose first line has been seen
     for index, raw in enumerate(lines):
         line = _STRING.sub('""', raw)
         found = _LINE_COMMENT.search(line)
@@ -60,7 +60,7 @@ def c_comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _first_words(lines: list[str], index: int, rest: str) -> tuple[int, str]:
-    """Return line and text of a comment's start, which may be on the line after its marker."""
+    """Return line and text of a comment's start, which may be on the line after the marker."""
     if not rest.strip() and index + 1 < len(lines):
         return index + 2, lines[index + 1].strip().lstrip("/*!<").strip()
     return index + 1, rest.strip()
@@ -83,7 +83,7 @@ def findings(path: str, source: str) -> Iterator[Finding]:
 
 
 def sources() -> list[str]:
-    """Return the sources that Git tracks or would track; none without Git."""
+    """Return the sources that Git tracks or would track; empty without Git."""
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

@@ -8,7 +8,7 @@ from fortran import modules, tables, wrappers
 
 
 def main(folder: Path, target: Path) -> None:
-    """Write the files whose content has changed."""
+    """Write the files, unless their content is unchanged."""
     rows = tables.procedures(folder / "procedures")
     constants = tables.constants(folder / "constants")
     both = tables.with_large_forms(rows)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The modules `mpi_f08` and `mpi`, and `mpif.h`.
+"""Generator of the modules `mpi_f08` and `mpi`, and of `mpif.h`.
 
-Neither module has code: gfortran only reads it. Procedures of `mpi_f08` are declared as procedures
-of submodules, whose linker names begin with `__mpi_f08_MOD_`. Procedures with a form for large
-counts are generic, and gfortran's messages about these name no argument; `weft f90` then compiles
-once more with modules `mpi_f08` that have one form alone, for their messages. Buffers that are in
-use after the call has returned come as C descriptors, because gfortran 12 copies some array
-sections for its own descriptors. Procedures that the simulator's MPI lacks are constants, so that a
-call does not compile.
+Neither module contains code: gfortran only reads the modules. Procedures of `mpi_f08` are declared
+as procedures of submodules, whose linker names begin with `__mpi_f08_MOD_`. Procedures with a
+large-count form are generic, and gfortran's errors about generic procedures do not name the
+argument; `weft f90` then compiles again with modules `mpi_f08` that contain only one form, to
+obtain better errors. Buffers that are still in use after the call returns are passed as C
+descriptors, because gfortran 12 copies some array sections for its own descriptors. Procedures that
+the simulator's MPI lacks are declared as constants, so that calls do not compile.
 
-In `mpi`, buffers and arrays are not checked (NO_ARG_CHECK): programs pass scalars for arrays of one
+In `mpi`, buffers and arrays are not checked (NO_ARG_CHECK): programs pass scalars as arrays of one
 element.
 """
 
@@ -30,12 +30,12 @@ _SPAWN = {
     "MPI_ARGVS_NULL": ("character(len=1)", "(1, 1)"),
     "MPI_ERRCODES_IGNORE": ("integer", "(1)"),
 }
-"""Sentinels of MPI_Comm_spawn: their types and shapes."""
+"""Sentinels of MPI_Comm_spawn, with types and shapes."""
 _OF_SIMGRID = (
     *("smpi_execute_flops", "smpi_execute_flops_benched"),
     *("smpi_execute", "smpi_execute_benched"),
 )
-# Handles with attributes, and the words that callbacks use for them.
+# Handles with attributes, and the names used for them in callbacks.
 _HANDLE_CALLBACKS = (("Comm", "comm"), ("Datatype", "type"), ("Win", "win"))
 _WIDTH = 100
 
@@ -108,7 +108,7 @@ def mpi(table: Iterable[Procedure], constants: Constants) -> str:
 
 
 def include_file(constants: Constants) -> str:
-    """Return mpif.h, which sources in fixed and in free form include."""
+    """Return mpif.h, which both fixed-form and free-form sources include."""
     numbers = {
         **_KINDS,
         "MPI_SOURCE": 1,
@@ -180,7 +180,7 @@ def _types() -> Iterator[str]:
 
 
 def _sentinels(status: str, extent: str, end: str) -> Iterator[str]:
-    """Yield variables whose addresses have a meaning (src/binding/fortran/sentinels.hpp)."""
+    """Yield variables whose addresses are sentinels (src/binding/fortran/sentinels.hpp)."""
     one, many = (f"({extent})", f"({extent}, 1)") if extent else ("", "(1)")
     variables = [
         *(("integer", name, "") for name in _SENTINELS),
@@ -263,7 +263,7 @@ def _callback(name: str, *arguments: tuple[str, str]) -> Iterator[str]:
 
 
 def _generic(rows: Iterable[Procedure]) -> Iterator[str]:
-    """Yield the interfaces of procedures that share names."""
+    """Yield the interfaces of procedures that share generic names."""
     for generic, sharing in groupby(rows, key=lambda row: row.generic):
         alike = list(sharing)
         for prefix in ("", "P"):
@@ -328,7 +328,7 @@ def _f08_declaration(one: Argument) -> str:
         in_use = ", asynchronous" if one.kind == "async" else ""
         return f"type(*), dimension(..){in_use}{intent if one.is_input else ''} :: {one.name}"
     if one.kind == "Status":
-        # An output may be MPI_STATUS_IGNORE, which is not defined by the call.
+        # An output may be MPI_STATUS_IGNORE, which the call does not define.
         return f"type(MPI_Status){intent if one.is_input else ''} :: {one.name}{dimensions}"
     return f"{_f08_type(one)}{intent} :: {one.name}{dimensions}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The tables of MPI's Fortran procedures and constants."""
+"""Reader for the tables of MPI's Fortran procedures and constants."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 REMOVED = "Removed Interfaces"
-"""Chapter of procedures that only the module mpi and mpif.h have."""
+"""Chapter of procedures that exist only in the module mpi and mpif.h."""
 LARGE = "Large Counts"
-"""Chapter of forms with large counts that differ from the others in more than kinds."""
+"""Chapter of large-count forms that differ in more than the kinds of arguments."""
 DATATYPES = "Datatypes"
 _LARGE_KINDS = {"count": "bigcount", "displacement": "aint"}
 SCALARS = {
@@ -19,7 +19,7 @@ SCALARS = {
     "offset": "integer(MPI_OFFSET_KIND)",
     "bigcount": "integer(MPI_COUNT_KIND)",
 }
-"""Fortran's types of the kinds that are numbers."""
+"""Fortran types of the numeric kinds."""
 HANDLES = (
     *("Comm", "Datatype", "Errhandler", "File", "Group", "Info"),
     *("Message", "Op", "Request", "Session", "Win"),
@@ -34,7 +34,7 @@ _ARGUMENT = re.compile(
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a procedure; see the head of the table."""
+    """Argument of a procedure; the head of the table describes the columns."""
 
     name: str
     kind: str
@@ -55,7 +55,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Procedure:
-    """One row: a procedure of MPI."""
+    """Row of the table: an MPI procedure."""
 
     chapter: str
     mark: str
@@ -63,7 +63,9 @@ class Procedure:
     arguments: tuple[Argument, ...]
     result: str
     specific: str = ""
-    """Name of a procedure in mpi_f08 if it shares its generic name with another; else empty."""
+    """Name of a procedure in mpi_f08 if it shares its generic name with another procedure; else
+    empty.
+    """
 
     @property
     def is_present(self) -> bool:
@@ -72,17 +74,17 @@ class Procedure:
 
     @property
     def is_by_hand(self) -> bool:
-        """Return True if procedures.hpp declares what the procedure does."""
+        """Return True if procedures.hpp declares the procedure's implementation."""
         return self.mark in "*="
 
     @property
     def is_in_f08(self) -> bool:
-        """Return True for procedures of mpi_f08."""
+        """Return True for procedures in mpi_f08."""
         return self.chapter != REMOVED
 
     @property
     def is_large(self) -> bool:
-        """Return True for forms with large counts, which only mpi_f08 has."""
+        """Return True for large-count forms, which exist only in mpi_f08."""
         return self.name.endswith("_c")
 
     @property
@@ -113,7 +115,7 @@ class Constants:
     integers: dict[str, int]
     handles: dict[str, tuple[str, int]]
     objects: dict[str, str]
-    """C++ expressions of handles that SMPI's mpi.h does not define."""
+    """C++ expressions for handles that SMPI's mpi.h does not define."""
 
 
 def procedures(path: Path) -> list[Procedure]:
@@ -133,7 +135,7 @@ def procedures(path: Path) -> list[Procedure]:
 
 
 def with_large_forms(rows: list[Procedure]) -> list[Procedure]:
-    """Return the rows of mpi_f08 and their forms with large counts, which share their names."""
+    """Return the rows of mpi_f08 with their large-count forms, which share the generic names."""
     by_hand = {row.name: row for row in rows if row.chapter == LARGE}
     found: list[Procedure] = []
     for row in rows:
@@ -141,7 +143,8 @@ def with_large_forms(rows: list[Procedure]) -> list[Procedure]:
             continue
         form = by_hand.pop(f"{row.name}_c", None) or _large_form(row)
         if form and any(one.kind == "procedure" for one in row.arguments):
-            # Kinds of callbacks' arguments do not tell procedures of one name apart.
+            # Callback arguments of different kinds do not distinguish procedures with the same
+            # generic name.
             found += [row, form]
         elif form:
             found += [replace(row, specific=row.name), replace(form, specific=f"{form.name}_f08")]
@@ -153,7 +156,7 @@ def with_large_forms(rows: list[Procedure]) -> list[Procedure]:
 
 
 def alone(rows: list[Procedure]) -> list[Procedure]:
-    """Return the rows with large counts under the names that they share, without the others."""
+    """Return only the large-count rows, under their generic names."""
     return [
         replace(row, name=row.generic, specific="")
         for row in rows
@@ -162,7 +165,7 @@ def alone(rows: list[Procedure]) -> list[Procedure]:
 
 
 def _large_form(row: Procedure) -> Procedure | None:
-    """Return the form with large counts; none if the arguments keep their kinds."""
+    """Return the large-count form; None if all arguments keep their kinds."""
     if not row.is_present or all(one.kind not in _LARGE_KINDS for one in row.arguments):
         return None
     kinds = _LARGE_KINDS | ({"aint": "bigcount"} if row.chapter == DATATYPES else {})
@@ -171,7 +174,7 @@ def _large_form(row: Procedure) -> Procedure | None:
 
 
 def constants(path: Path) -> Constants:
-    """Read the table of constants, and number the handles that have no number."""
+    """Read the table of constants, and number the handles without a number."""
     part = ""
     integers: dict[str, int] = {}
     handles: dict[str, tuple[str, int]] = {}

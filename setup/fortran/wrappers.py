@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The C++ functions behind MPI's Fortran procedures.
+"""Generator of the C++ functions that implement MPI's Fortran procedures.
 
 Each procedure gets a function under the linker name of the module mpi and mpif.h (`mpi_send_`),
-where buffers are addresses, and one for mpi_f08, where they are descriptors. Without buffers they
-are one function, because all other arguments are passed alike. Converters (arguments.hpp) turn each
-argument into C's; their destructors pass results back.
+where buffers are addresses, and one for mpi_f08, where buffers are descriptors. Procedures without
+buffers share one function, because all other arguments are passed in the same way. Converters
+(arguments.hpp) convert each argument to C; their destructors pass results back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ _PARAMETERS = {
     **dict.fromkeys(HANDLES, "int*"),
 }
 _TEXTS = ("string", "strings")
-"""Kinds whose length is a further argument."""
+"""Kinds whose length is passed as an additional argument."""
 _WIDE = {"aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count"}
 _ANSWERS = {"double": "double", "aint": "std::int64_t"}
 _HEAD = """\
@@ -53,7 +53,7 @@ def text(table: Iterable[Procedure], constants: Constants) -> str:
 
 
 def _checks(constants: Constants) -> Iterator[str]:
-    """Yield comparisons of the table's integers with SMPI's."""
+    """Yield comparisons of the table's integers with SMPI's values."""
     yield from (f"static_assert({name} == {value});" for name, value in constants.integers.items())
     yield ""
 
@@ -78,8 +78,8 @@ def _predefined(constants: Constants) -> Iterator[str]:
         yield "}"
         yield f"template <> int predefined_number<MPI_{kind}>([[maybe_unused]] MPI_{kind} handle)"
         yield "{"
-        # Several names may stand for one handle; the first one counts. SMPI makes MPI_COMM_SELF
-        # when it is asked for, and no procedure returns it.
+        # If several names denote a handle, the first is used. SMPI creates MPI_COMM_SELF on demand,
+        # and no procedure returns it.
         for name, number in own.items():
             if kind != "Comm":
                 yield f"  if (handle == {name}) return {number};"
@@ -144,7 +144,7 @@ def _function(row: Procedure, symbol: str, buffer: str) -> Iterator[str]:
 
 
 def _by_hand(row: Procedure) -> str:
-    """Return the name of the function that is written by hand."""
+    """Return the name of a hand-written function."""
     if row.mark == "=":
         for end, name in (("NULL_COPY_FN", "no_copy"), ("DUP_FN", "copy")):
             if row.name.endswith(end):
@@ -154,7 +154,7 @@ def _by_hand(row: Procedure) -> str:
 
 
 def _raw(row: Procedure, one: Argument, buffer: str) -> str:
-    """Return an argument of a function that is written by hand."""
+    """Return an argument of a hand-written function."""
     if one.kind in _TEXTS:
         return f"{one.name}, {one.name}_length"
     if row.name in _DIFFERENT and one.kind == "address" and buffer == "void*":
@@ -165,7 +165,7 @@ def _raw(row: Procedure, one: Argument, buffer: str) -> str:
 
 
 def _sections(row: Procedure) -> Iterator[str]:
-    """Yield the datatypes of strided buffers that are in use after the call."""
+    """Yield the datatypes of strided buffers that are still in use after the call."""
     for one in row.buffers:
         count, type_ = _size(row, one)
         if type_ is None:
@@ -181,8 +181,8 @@ def _sections(row: Procedure) -> Iterator[str]:
 def _size(row: Procedure, buffer: Argument) -> tuple[Argument | None, Argument | None]:
     """Return the count and the datatype that belong to a buffer.
 
-    Both are none where a strided buffer cannot be described by a datatype: in reductions, whose
-    operations want the elements themselves, and without a single datatype.
+    Both are None if a datatype cannot describe a strided buffer: in reductions, whose operations
+    need the elements themselves, and in calls without a single datatype.
     """
     place = row.arguments.index(buffer)
     in_use = row.name.startswith("I") or row.name.removesuffix("_c").endswith("_init")
@@ -200,7 +200,7 @@ def _size(row: Procedure, buffer: Argument) -> tuple[Argument | None, Argument |
 
 
 def _given(row: Procedure, one: Argument, buffer: str) -> Iterator[str]:
-    """Yield what the C function gets for an argument."""
+    """Yield the C function's arguments for a Fortran argument."""
     if one.kind in ("buffer", "async"):
         if buffer == "CDescriptor*":
             yield f"{one.name}_section.address()"
@@ -265,7 +265,7 @@ def _handle(row: Procedure, one: Argument) -> str:
     elif "eighbor_" in row.name:
         count = f"neighbors_in(comm).{'out' if one.name == 'sendtypes' else 'in'}"
     else:
-        # Types of sends are not significant in place.
+        # Types of sends are not significant for in-place calls.
         place = "sendbuf" if one.name == "sendtypes" else "static_cast<void*>(nullptr)"
         count = f"types_in_all(comm, {place})"
     return f"{word}<{type_}>({one.name}, {count})"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MkDocs hook for weft's documents: their locations, and their order.
+"""MkDocs hook for weft's documents: locations and page order.
 
 Links in documents are relative paths in the repository. A link that leaves docs/ (to a preset, an
-example, a folder) leads to a page of the site with that content: README.md, CONTRIBUTING.md and
-similar pages become top-level pages, everything else becomes pages with source code below `files/`.
-The order of the pages is that of docs/README.md: its headings are the site's sections, and the
-first links of the tables below them are the pages. Notebooks become pages with their stored
-outputs.
+example, a folder) leads to a page of the site with the target's content: README.md, CONTRIBUTING.md
+and similar pages become top-level pages, all other files become pages with source code below
+`files/`. docs/README.md defines the page order: its headings are the site's sections, and the first
+links in the tables below them are the pages. Notebooks become pages with their stored outputs.
 """
 
 import base64
@@ -59,7 +58,7 @@ def target(document: str, link: str) -> str:
 
 
 def place(path: str) -> str:
-    """Return the location in MkDocs of a file of the repository, or of its generated page."""
+    """Return the location in MkDocs of a repository file, or of the page generated for it."""
     inside = path.removeprefix("docs/")
     if path.endswith(".ipynb"):
         return f"{inside if inside != path else f'files/{path}'}.md"
@@ -135,7 +134,7 @@ def text_of(path: str) -> str:
 
 
 def is_made(path: str) -> bool:
-    """Return true if the page of a path is generated and not just a file of docs/."""
+    """Return true if the page of a path is generated instead of being a file of docs/."""
     return not path.startswith("docs/") or path.endswith(".ipynb") or (ROOT / path).is_dir()
 
 
@@ -184,7 +183,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from outside docs/. Only Markdown needs a place in the order."""
+    """Add the pages from outside docs/. Only Markdown pages need a position in the order."""
     for path, text in _pages.made.items():
         listed = path.endswith((".md", ".ipynb"))
         level = InclusionLevel.INCLUDED if listed else InclusionLevel.NOT_IN_NAV
@@ -208,5 +207,5 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Replace the numbered placeholders in a notebook's page by its outputs."""
+    """Replace the numbered placeholders in a notebook's page with its outputs."""
     return _OUTPUT.sub(lambda place: f"{place[1]}{_outputs[int(place[2])]}{place[3]}", content)
