@@ -14,9 +14,11 @@ class Executors:
 
     meaning: str
     changes: tuple[str, ...]
-    """Changes of the fabric file."""
+    """Changes to the fabric file."""
     multicast: bool = False
-    """True: switches multicast the blocks of Allgathers between nodes, which NCCL cannot do."""
+    """True if switches multicast the blocks of Allgathers between nodes, which NCCL does not
+    support.
+    """
 
 
 MULTICAST = "multicast Allgather"

@@ -142,7 +142,7 @@ def _of_iteration(record: IterationRecord) -> _Run:
 
 
 def _collectives(record: IterationRecord) -> tuple[str, tuple[str, ...]]:
-    """Return the variant of a comparison, and the changes of the fabric that are not its own."""
+    """Return the variant of a comparison, and all other changes to the fabric."""
     changes = tuple(record.fabric_changes)
     for name, executors in VARIANTS.items():
         count = len(executors.changes)
