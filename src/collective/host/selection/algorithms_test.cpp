@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Checks of all algorithms: they end, their messages match, and each rank gets the data that it
- * needs. That the messages are those of a real library is tested in tests/openmpi. */
+ * needs. That the messages are those of a real library is tested in studies/openmpi. */
 #include "collective/host/selection/algorithms.hpp"
 
 #include "collective/host/algorithms/neighbor.hpp"
