@@ -73,8 +73,8 @@ CLAIMS = (
     ),
     printed(ACCURACY, "Results are those of MPI", "weft fabric check tofino-4", proven),
     stored(ACCURACY, "Future work", VALIDATE, lambda: [error(TREES)[0]]),
-    stored(PAPER, "Simulation against", VALIDATE, lambda: [error(OSU.format("message"))[0]]),
-    stored(PAPER, "The same of `stream`", VALIDATE, lambda: [error(OSU.format("stream"))[0]]),
-    stored(PAPER, "mpitofino over tuned", DEMO, lambda: gain("measured")),
-    stored(PAPER, "The same, simulated", DEMO, lambda: gain("simulated")),
+    stored(PAPER, "Simulation by `message`", VALIDATE, lambda: [error(OSU.format("message"))[0]]),
+    stored(PAPER, "Simulation by `stream`", VALIDATE, lambda: [error(OSU.format("stream"))[0]]),
+    stored(PAPER, "mpitofino, measured", DEMO, lambda: gain("measured")),
+    stored(PAPER, "mpitofino, simulated", DEMO, lambda: gain("simulated")),
 )

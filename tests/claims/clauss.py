@@ -166,8 +166,8 @@ CLAIMS = (
     stored(PAGE, "DT of class C", CPU, class_c),
     stored(PAGE, "Figure 17:", STUDY, faster),
     stored(PAGE, "Figure 18, class B:", CPU, lambda: [quarter(), drift()]),
-    stored(PAPER, "Piece-wise linear", STUDY, piecewise),
-    stored(PAPER, "Best affine fit", STUDY, lambda: affine("best")),
+    stored(PAPER, "Error of the piece-wise", STUDY, piecewise),
+    stored(PAPER, "Mean error of the best", STUDY, lambda: affine("best")),
     stored(PAPER, "Alltoall of 4 MiB", STUDY, lambda: [without_contention("alltoall")]),
     stored(PAPER, "Cost of simulating", CPU, lambda: [quarter()]),
 )

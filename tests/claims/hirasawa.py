@@ -152,6 +152,6 @@ CLAIMS = (
         (HASHED,),
     ),
     stored(PAPER, "Speed-up by the cache", EXPERIMENT, lambda: speed_ups(WITH, "average")),
-    stored(PAPER, "The same with free computation", EXPERIMENT, without_computation),
+    stored(PAPER, "Speed-up with free computation", EXPERIMENT, without_computation),
     stored(PAPER, "Contribution of the cache", EXPERIMENT, gains),
 )

@@ -70,10 +70,10 @@ CLAIMS = (
     stored(PAPER, "Traffic of an Allgather", MAKE.format("figure-2"), lambda: cell(TRAFFIC)),
     stored(
         PAPER,
-        "Allgather beside Reduce-Scatter",
+        "Allgather concurrent with",
         MAKE.format("ag-rs"),
         lambda: cell(TOGETHER)[:1],
     ),
-    stored(PAPER, "Broadcast over the k-nomial", MAKE.format("figure-11"), lambda: cell(KNOMIAL)),
+    stored(PAPER, "Broadcast compared with", MAKE.format("figure-11"), lambda: cell(KNOMIAL)),
     stored(PAPER, "Traffic on 188 hosts", MAKE.format("figure-12"), lambda: cell(SWITCHES)),
 )

@@ -102,7 +102,7 @@ CLAIMS = (
     ),
     printed(
         PAPER,
-        "It takes less than a layer 2 switch",
+        "A virtual wire takes less",
         COMPARED,
         lambda out: of_the_medians("l2", out),
     ),
