@@ -10,7 +10,7 @@ from weft.base.errors import USER_ERROR, WeftError
 
 
 def main() -> int:
-    """Perform missing measurements, then write tables, figures and pages."""
+    """Execute missing measurements, then write tables, figures and pages."""
     parser = argparse.ArgumentParser(
         prog="studies",
         description="Make tables and figures of docs/ again.",

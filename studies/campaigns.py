@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/campaign-files.md: keys and result columns, as defined by the program.
 
-Nothing is measured.
+The study measures nothing.
 """
 
 from collections.abc import Mapping

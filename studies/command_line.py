@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/command-line.md: tables of options, as defined by the commands.
 
-Nothing is measured. A section `weft run` has the options of that command with their defaults and
-their help; descriptions of commands, and further notes on options, are written by hand around it.
+The study measures nothing. A section such as `weft run` lists the options of this command with
+defaults and help; descriptions of commands and additional notes on options are hand-written.
 """
 
 import re
@@ -17,8 +17,8 @@ PAGE = DOCS / "command-line.md"
 
 _PLACE = re.compile(r"^<!-- table: (weft[^>]*) -->$", re.MULTILINE)
 _SAID_DEFAULT = re.compile(r"\s*\[default: (.*)\]$")
-# Options, files and suffixes, names with underscores, and tables are marked as code unless they
-# already are.
+# Patterns marked as code unless they already are: options, files and suffixes, names with
+# underscores, tables.
 _CODE = re.compile(
     r"`[^`]*`|(?<![\w`])--?[a-zA-Z][\w-]*|(?<!\w)\.[a-z]{2,4}\b|\b\w+/\w+\.\w+\b"
     r"|\b[a-zA-Z]+(?:_[a-zA-Z]+)+\b|\[\[?\w+\]\]?"
@@ -49,7 +49,7 @@ def marked_up(text: str) -> str:
 
 
 def _names(option: click.Option, context: click.Context) -> str:
-    """Return `--quiet`, `-q`, the long form first, and the argument."""
+    """Return an option's names such as `--quiet`, `-q`, the long form first, and its argument."""
     names = sorted(option.opts, key=len, reverse=True)
     takes = ""
     if not option.is_flag and not option.count:
@@ -91,7 +91,7 @@ def _options(name: str) -> str:
 
 
 def places() -> Iterator[str]:
-    """Return the commands that have a section on the page."""
+    """Yield the commands with a section on the page."""
     yield from _PLACE.findall(PAGE.read_text(encoding="utf-8"))
 
 

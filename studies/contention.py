@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Effects of contention: docs/contention.md, its table and its figure.
+"""Effects of contention: table and figure of docs/contention.md.
 
 Clauss et al., figures 7 to 12: binomial Scatter and pairwise Alltoall on 16 hosts, with and without
 contention on links. Times are simulated and the same on every machine.
@@ -102,7 +102,7 @@ def by_rank(rows: Sequence[Row]) -> Times:
 
 
 def errors(times: Times, collective: str, size: int) -> list[float]:
-    """Return each rank's logarithmic error without contention; rank 0 may have no time."""
+    """Return each rank's logarithmic error without contention; rank 0 may lack a time."""
     pairs = zip(times[collective, "shared", size], times[collective, "fatpipe", size], strict=True)
     return [math.log(without / contended) for contended, without in pairs if contended > 0]
 
@@ -114,12 +114,12 @@ def mean_error(times: Times, collective: str, size: int) -> float:
 
 
 def worst_error(times: Times, collective: str, size: int) -> float:
-    """Return the worst logarithmic error, as a fraction."""
+    """Return the largest logarithmic error, as a fraction."""
     return math.exp(max(map(abs, errors(times, collective, size)))) - 1
 
 
 def table(times: Times) -> str:
-    """Return a row per collective and size: completion of the last rank, and the ranks' errors."""
+    """Return a row per collective and size: time of the last rank, and the ranks' errors."""
     lines = [
         "| | chunk | contention | without | mean error | worst |",
         "|---|---:|---:|---:|---:|---:|",
@@ -136,7 +136,7 @@ def table(times: Times) -> str:
 
 
 def draw(times: Times) -> Figure:
-    """Draw each rank's time at one size, and the errors by size."""
+    """Plot each rank's time for one size, and the errors against size."""
     figure = Figure(figsize=(14, 7), layout="constrained")
     rows = figure.subplots(2, len(COLLECTIVES))
     for column, (collective, name) in enumerate(COLLECTIVES.items()):
@@ -151,7 +151,7 @@ def draw(times: Times) -> Figure:
 
 
 def draw_ranks(axes: Axes, times: Times, collective: str) -> None:
-    """Draw a bar for each rank and kind of links."""
+    """Draw a bar for each rank and link kind."""
     for number, (links, label) in enumerate(LINKS.items()):
         places = [rank + 0.4 * number for rank in range(RANKS)]
         axes.bar(places, times[collective, links, SHOWN], 0.4, label=label, **bar_look(number))
@@ -160,7 +160,7 @@ def draw_ranks(axes: Axes, times: Times, collective: str) -> None:
 
 
 def draw_errors(axes: Axes, times: Times, collective: str) -> None:
-    """Draw the mean and the worst error by chunk size."""
+    """Plot the mean and the largest error against chunk size."""
     measures = {"mean of the ranks": mean_error, "worst rank": worst_error}
     for number, (label, error) in enumerate(measures.items()):
         shares = [100 * error(times, collective, size) for size in SIZES]

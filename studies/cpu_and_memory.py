@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Savings by SMPI's sampling and shared memory: docs/cpu-and-memory.md. `weft cc` compiles all.
+"""Savings from SMPI's sampling and shared memory: docs/cpu-and-memory.md.
 
 Clauss et al., figures 18 (NAS EP: simulation and simulated time by sampling ratio) and 16 (NAS DT:
-memory with and without sharing). The times are this machine's.
+memory with and without sharing). Times are measured on this machine; `weft cc` compiles all
+programs.
 """
 
 import threading
@@ -38,24 +39,24 @@ SAMPLING, MEMORY = DOCS / "cpu-sampling.csv", DOCS / "shared-memory.csv"
 ALLOCATED = DOCS / "shared-allocations.csv"
 RATIOS = (1.0, 0.75, 0.5, 0.25, 0.1)
 EP_CLASS, EP_RANKS, EP_ROUNDS = "B", 4, 3
-# Speed of the fabric's hosts, so that computation takes as long in the simulation as here.
+# Speed of the fabric's hosts for which simulated computation takes as long as on this machine.
 HOST_SPEED = "76.8Gf"
 CLASS_C = DOCS / "paper-001" / "class-c.csv"
-"""DT of class C's SH with shared memory."""
+"""Results for NAS DT, graph SH, class C, with shared memory."""
 CLASS_C_RANKS = 448
 LARGE_BLOCKS = "smpi/shared-malloc-blocksize:16777216"
-"""Blocks of 16 MiB: with the default ones, the arrays need more mappings than Linux allows."""
+"""Blocks of 16 MiB: with default blocks, the arrays need more mappings than Linux allows."""
 DT = (
     *(("A", "WH", 21), ("A", "BH", 21), ("A", "SH", 80)),
     *(("B", "WH", 43), ("B", "BH", 43)),
     *(("C", "WH", 85), ("C", "BH", 85), ("C", "SH", CLASS_C_RANKS)),
 )
-# Class whose arrays exceed the memory of this machine unless they are shared.
+# Class whose arrays exceed this machine's memory unless shared.
 LARGE = "C"
-# Blocks above this size are shared: DT's arrays.
+# Blocks above this size, such as DT's arrays, are shared.
 SHARING = "smpi/auto-shared-malloc-thresh:65536"
 ALLOCATORS = (("cxx", "folded.cpp"), ("f90", "folded.f90"))
-"""Compilations of a program that allocates arrays of 4 MiB on 8 ranks."""
+"""Compilations of a program that allocates 4 MiB arrays on 8 ranks."""
 FUNCTIONS = (
     *("malloc", "calloc", "malloc+memset", "realloc", "reallocarray", "aligned_alloc"),
     *("posix_memalign", "memalign", "new", "new[]", "new-nothrow", "new-aligned", "vector"),
@@ -67,7 +68,7 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True)
 class Sampled:
-    """NAS EP with a fraction of its iterations; the best of the rounds."""
+    """NAS EP with a fraction of its iterations; best of the rounds."""
 
     ratio: float
     cpu_time_s: float
@@ -76,7 +77,7 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Shared:
-    """NAS DT with and without sharing; without, there are no values if the machine is too small."""
+    """NAS DT with and without sharing; values without sharing are absent if memory is too small."""
 
     graph: str
     ranks: int
@@ -117,7 +118,7 @@ def measure_shared(size: str, graph: str, ranks: int) -> Shared:
 
 
 def measure_allocations() -> list[dict[str, str]]:
-    """Measure the memory of a rank's array by function and optimisation level, in KiB."""
+    """Measure the memory of a rank's array in KiB, by function and optimisation level."""
     rows: dict[str, dict[str, str]] = {}
     with TemporaryDirectory() as folder:
         for level in LEVELS:
@@ -134,7 +135,7 @@ def measure_allocations() -> list[dict[str, str]]:
 
 
 def allocated(program: Path, arguments: tuple[str, ...], **options: Any) -> dict[str, int]:
-    """Return the bytes of a rank that a program prints by function."""
+    """Return the bytes per rank that a program prints, by function."""
     request = Request.of(
         fabric="tofino-64x64",
         ranks=ALLOCATING_RANKS,
@@ -149,7 +150,7 @@ def allocated(program: Path, arguments: tuple[str, ...], **options: Any) -> dict
 
 
 def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -> Record:
-    """Run a program and discard its output; DT's exit status says whether it is verified."""
+    """Run a program and discard its output; DT's exit status reports its verification."""
     request = Request.of(
         fabric="tofino-64x64",
         ranks=ranks,
@@ -167,10 +168,10 @@ def run(program: Path, ranks: int, arguments: tuple[str, ...], **options: Any) -
 
 @contextmanager
 def watched_memory() -> Iterator[list[int]]:
-    """Yield the peak memory of a child, in bytes, which is updated while the body runs.
+    """Yield the peak memory of a child in bytes, updated while the body runs.
 
-    This is the proportional set size, in which a page that is mapped a thousand times counts once.
-    The peak RSS reported by the system counts it a thousand times.
+    The measure is the proportional set size, which counts a page mapped a thousand times once. The
+    peak RSS reported by the system counts the page a thousand times.
     """
     largest = [0]
     over = threading.Event()
@@ -189,9 +190,9 @@ def watched_memory() -> Iterator[list[int]]:
 
 
 def children() -> list[str]:
-    """Return the process numbers of this process's children.
+    """Return the PIDs of this process's children.
 
-    A new one is a copy of this process, whose memory is not a simulator's, until it starts one.
+    Until exec, a new child is a copy of this process, whose memory is not the simulator's.
     """
     tasks = Path("/proc/self/task").glob("*/children")
     pids = [pid for task in tasks for pid in task.read_text().split()]
@@ -199,7 +200,7 @@ def children() -> list[str]:
 
 
 def is_copy(pid: str) -> bool:
-    """Return true for a process that executes the same file as this one, or has ended."""
+    """Return true for a process that still executes the same file as this one, or has ended."""
     try:
         return Path(f"/proc/{pid}/exe").samefile("/proc/self/exe")
     except OSError:
@@ -207,7 +208,7 @@ def is_copy(pid: str) -> bool:
 
 
 def proportional_size(pid: str) -> int:
-    """Return the proportional set size in bytes, or 0 if the process has just ended."""
+    """Return the proportional set size in bytes; 0 if the process has just ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
@@ -216,7 +217,7 @@ def proportional_size(pid: str) -> int:
 
 
 def class_c(row: Shared) -> dict[str, str]:
-    """Return the costs of DT's largest graph of class C."""
+    """Return the costs of DT's largest class C graph."""
     times = {"cpu_time_s": row.shared_cpu_time_s, "simulated_time_s": row.shared_simulated_time_s}
     return {"ranks": str(row.ranks), **{name: f"{time:.6g}" for name, time in times.items()}}
 
@@ -242,12 +243,12 @@ def _cells(row: Any) -> dict[str, str]:
 
 
 def read_sampled() -> list[Sampled]:
-    """Return EP's rows of the table."""
+    """Return the rows of EP in the table."""
     return [Sampled(*map(float, row.values())) for row in read_table(SAMPLING)]
 
 
 def read_shared() -> list[Shared]:
-    """Return DT's rows of the table."""
+    """Return the rows of DT in the table."""
     rows = [list(row.values()) for row in read_table(MEMORY)]
     return [
         Shared(
@@ -263,7 +264,7 @@ def read_shared() -> list[Shared]:
 
 
 def sampling_table(rows: Sequence[Sampled]) -> str:
-    """Return EP's rows as a table."""
+    """Return the rows of EP as a table."""
     lines = [
         "| sampling ratio | simulation (CPU time) | simulated time | difference |",
         "|---:|---:|---:|---:|",
@@ -278,7 +279,7 @@ def sampling_table(rows: Sequence[Sampled]) -> str:
 
 
 def memory_table(rows: Sequence[Shared]) -> str:
-    """Return DT's rows as a table."""
+    """Return the rows of DT as a table."""
     lines = [
         "| class, graph | ranks | memory | shared | simulated time | shared | CPU time, shared |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -306,7 +307,7 @@ def allocations_table(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def draw(sampled: Sequence[Sampled], shared: Sequence[Shared]) -> Figure:
-    """Draw both, side by side."""
+    """Draw EP and DT side by side."""
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw_sampled(left, sampled)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Source packages of Debian, from the archive that this machine uses."""
+"""Debian source packages, from the archive that this machine uses."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from weft.base.errors import WeftError
 
 
 def download(path: str, sha256: str) -> Path:
-    """Return a file of Debian's archive, kept next to the set-up's SimGrid."""
+    """Return a file of Debian's archive, stored next to the set-up's SimGrid."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft"
     target = cache / path.rpartition("/")[2]
     if not (target.exists() and _sha256(target) == sha256):

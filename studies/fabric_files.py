@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/fabric-files.md: tables of keys, as defined by the program.
 
-Nothing is measured. A section `[switch]` has the keys of that table, `topology.star` those of a
-kind of topology, and `units` the units; the surrounding text is written by hand.
+The study measures nothing. The section `[switch]` contains the keys of this table, `topology.star`
+the keys of a topology, and `units` the units; the surrounding text is hand-written.
 """
 
 import re
@@ -41,7 +41,7 @@ def _code(text: str) -> str:
 
 
 def _value(option: "_core.Option") -> str:
-    """Return a value's type, and the allowed values unless all positive ones are."""
+    """Return a value's type, and the allowed values unless they are all positive values."""
     if option["names"]:
         return ", ".join(f'`"{name}"`' for name in option["names"])
     if option["allowed"] in ("", _NOT_ZERO):

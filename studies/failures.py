@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/faults.md: time lost by programs when a switch fails, by policy and time of the failure.
+"""docs/faults.md: time that programs lose to a failing switch, by policy and time of the failure.
 
 Times are simulated and the same on every machine.
 """
@@ -22,7 +22,7 @@ from weft.runs.toolchain import compile_c
 
 FABRIC = "fat-tree-1024"
 RANKS = 64
-"""One a host: eight leaf switches below eight spines."""
+"""One rank per host: eight leaf switches below eight spines."""
 ALLREDUCE = "Allreduce"
 PROGRAMS = {
     ALLREDUCE: ("allreduce_latency", ("8388608", "10")),
@@ -33,7 +33,7 @@ PROGRAMS = {
 OFF = "not offloaded"
 POLICIES = ("resend", "rebuild", "hosts", OFF)
 TIMES = 12
-"""Failures, at times spread over the middle of the run."""
+"""Number of failure times, spread over the middle of the run."""
 FIRST, LAST = 0.3, 0.7
 RECOVERY = """\
 [recovery]
@@ -69,7 +69,7 @@ def _run(work: Path, program: str, offload: str, faults: Path | None = None) -> 
 
 
 def _spine(work: Path) -> str:
-    """Return the switch of the second level that combines the contributions of all ranks."""
+    """Return the second-level switch that combines the contributions of all ranks."""
     record = _run(work, ALLREDUCE, "stream")
     (name,) = (
         switch.name
@@ -103,7 +103,7 @@ def _rows(work: Path, spine: str, program: str, policy: str) -> Iterator[dict[st
 
 
 def _kinds(rows: Table) -> dict[str, Table]:
-    """Return the rows by program and policy, with a name for readers."""
+    """Return the rows by program and policy, under readable names."""
     kinds: dict[str, Table] = {}
     for row in rows:
         kinds.setdefault(f"{row['program']}, {row['policy']}", []).append(row)

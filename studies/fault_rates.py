@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """docs/faults.md: time of an Allreduce program, offloaded or not, against the rate of failures.
 
-A campaign of all rates, reactions and seeds. Times are simulated and the same on every machine.
+The campaign covers all rates, reactions and seeds. Times are simulated and the same on every
+machine.
 """
 
 import shutil
@@ -19,11 +20,11 @@ from weft.base.process import work_directory
 
 FABRIC = "fat-tree-1024"
 RANKS = 32
-"""One a host: four leaf switches below eight spines."""
+"""One rank per host: four leaf switches below eight spines."""
 CALLS = 10
 SEEDS = 9
 SCALES = (10, 30, 100, 300)
-"""Failures of each spine per second."""
+"""Failure rates of each spine, in failures per second."""
 OFF = "not offloaded"
 POLICIES = ("resend", "rebuild", "hosts")
 FAULTS = """\
@@ -110,7 +111,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _times() -> dict[str, dict[int, list[float]]]:
-    """Return the times in ms by policy and rate; a rate of 0 is a run without faults."""
+    """Return the times in ms by policy and rate; rate 0 is a run without faults."""
     found: dict[str, dict[int, list[float]]] = {name: {} for name in (*POLICIES, OFF)}
     for row in read_table(FILE):
         names = [row["policy"]]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Public files of other tools that were given to weft: a table of docs/fabrics.md.
+"""Public files of other tools that were tested with weft: a table of docs/fabrics.md.
 
-docs/foreign-files.csv is a record: the files come from elsewhere. Nothing is measured again.
+docs/foreign-files.csv is a record of these tests, which the study does not repeat, because the
+files are not part of the project.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ _MOST_NAMES = 4
 
 
 def measure() -> None:
-    """Keep the table."""
+    """Do nothing: the table is a record."""
 
 
 def by_kind(rows: Table) -> str:

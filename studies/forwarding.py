@@ -3,10 +3,10 @@
 
 Hirasawa et al., section V.C: ten programs on a torus and a Dragonfly of 256 switches, with links
 from 100 Gb/s to 1.6 Tb/s, and 10 ns (TCAM) or 1 ns (cache) of routing computation per switch. The
-paper does not give the number of ranks; the programs run with 64 and with 256.
+paper does not state the number of ranks; the study uses 64 and 256.
 
-Each program runs once, checks its data and records a trace, which is replayed on each variant of
-the fabrics. Completed replays are not repeated (`studies.resume`).
+Each program runs once, checks its data and records a trace; the study then replays the trace on
+each fabric variant. It does not repeat completed replays (`studies.resume`).
 """
 
 import re
@@ -41,13 +41,13 @@ _FROM_HOST = re.compile(r"host-[0-9]+\.up")
 _BYTES_A_MESSAGE = 8
 """Size of an entry in the file that lists the hosts of each message: two 32-bit numbers."""
 
-# Computation is timed during recording, at this many operations per second: the speed of a core of
-# the machine that wrote the document (`weft calibrate cpu`).
+# Speed for computation, which is timed during recording, in operations per second: the speed of a
+# core of the machine that wrote the document (`weft calibrate cpu`).
 HOST_SPEED = "10Gf"
 
-# Algorithms of the published tables: SMPI's selection, except for recursive doubling.
+# Algorithms of the published tables: SMPI's selector, except for recursive doubling.
 _FALLBACK = "smpi:ompi,allreduce=smpi:rdb"
-# A clock that takes time to read would not be in the trace.
+# The clock is free, because traces do not contain the time for reading it.
 _RECORDING = (
     *("--host-speed", HOST_SPEED, "--cfg", "smpi/wtime:0"),
     *("--offload", "off", "--fallback", _FALLBACK),
@@ -63,8 +63,8 @@ _FORWARDING: Mapping[str, Mapping[str, Value]] = {
 # (section V.B); a minimum-size frame with its gap is 84 B.
 _INTERVALS = {"tcam": "4ns", "cache": "0.72ns"}
 _SHORTEST_FRAME = "84B"
-# The hosts of the paper: "100 GFlops" a core (table 1). MPI libraries, reductions and copies, which
-# the paper does not mention, take no time in SimGrid. Cores and loopback as in
+# Hosts of the paper: "100 GFlops" per core (table 1). MPI libraries, reductions and copies, which
+# the paper does not mention, are free in SimGrid. Cores and loopback as in
 # presets/host/xeon-8360.toml.
 _HOST: Mapping[str, Value] = {
     "speed": "100Gf",
@@ -73,8 +73,8 @@ _HOST: Mapping[str, Value] = {
     "loopback_latency": "0.35us",
 }
 _NOT_THE_PAPERS = ("host", "mpi", "point_to_point")
-# SimGrid's factors on latency and bandwidth by size of MPI messages (option network/model: SMPI,
-# smpi_config.cpp; fitted to a cluster with Gigabit Ethernet); each applies above the size named.
+# SimGrid's latency and bandwidth factors by MPI message size (option network/model: SMPI,
+# smpi_config.cpp; fitted to a cluster with Gigabit Ethernet); each applies above the named size.
 _SIMGRID_FACTORS = (
     (0, 2.01467, 0.812084),
     (257, 1.95341, 0.338112),
@@ -90,7 +90,7 @@ _SIMGRID_FACTORS = (
 
 @dataclass(frozen=True)
 class Program:
-    """Program, and its output if the data are right."""
+    """Program, and the output that confirms correct data."""
 
     name: str
     compiled: Callable[[], Path]
@@ -109,7 +109,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Case:
-    """Variant of the experiment: changes to the fabric, and link speeds."""
+    """Variant of the experiment: fabric changes and link speeds."""
 
     meaning: str
     speeds: tuple[int, ...] = ENDS_GBPS
@@ -123,12 +123,12 @@ class Case:
     extra: str = ""
     """Additional tables of the fabric file."""
     looked_up: bool = False
-    """True if frames have minimum size and their rate is limited by lookups."""
+    """True if frames have the minimum size and lookups limit their rate."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One fabric for replays."""
+    """Fabric for replays."""
 
     case: str
     fabric: str
@@ -137,12 +137,12 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Name for files."""
+        """Name of the variant in file names."""
         return f"{self.case}-{self.fabric}-{self.bandwidth_Gbps}Gbps-{self.forwarding}"
 
 
 def example(name: str) -> Callable[[], Path]:
-    """Return a function that compiles one of examples/."""
+    """Return a function that compiles a program of examples/."""
 
     def compiled() -> Path:
         target = sources.BUILD / f"example-{name}"
@@ -159,26 +159,26 @@ def nas(name: str) -> Callable[[], Path]:
 
 
 def programs(ranks: int) -> tuple[Program, ...]:
-    """Return the paper's ten programs, in its problem classes, on this number of ranks."""
+    """Return the paper's ten programs, in its problem classes, for this number of ranks."""
     grid = (
         Program(name, example("npb"), ranks, (name.lower(),), f"of {ranks} ranks: right")
         for name in ("BT", "LU", "MG", "SP")
     )
     return (
-        # Class B. DT only prints its result; the expected one is in its source (verify).
+        # Class B. DT only prints its result; its source contains the expected value (verify).
         Program("DT", nas("dt"), 43, ("43", "B", "WH"), "L2 Norm = 7877279917.000000", status=1),
         # Class B, one of 75 solves: 75,000 unknowns, rounded up to the rank grid.
         Program("CG", example("cg"), ranks, ("75008", "1"), ": right"),
         # Class B, one iteration.
         *grid,
-        # Class A, 2 of 6 iterations. Pairwise; Open MPI's algorithm, with 65,280 messages at once,
-        # costs the solver ten times as much.
+        # Class A, 2 of 6 iterations. Pairwise: Open MPI's algorithm, with 65,280 simultaneous
+        # messages, would cost the solver ten times as much.
         Program(
             *("FT", example("ft"), ranks, ("128", "256", "256", "2"), ": right"),
             algorithms=("smpi/alltoall:pair",),
         ),
         Program("IS", nas("is"), ranks, (f"{ranks}", "A"), "Verification    =               SUCC"),
-        # No check of its own.
+        # The program has no check.
         Program("MM", sources.gemm, ranks, ("512", "native"), "Performance="),
         # Graph500.
         Program("BFS", example("bfs"), ranks, ("16", "1"), ": right"),
@@ -243,7 +243,7 @@ def _forwarding(variant: Variant) -> Mapping[str, Value]:
 
 
 def variants(case: str) -> Iterator[Variant]:
-    """Yield the fabrics of a case; cases beyond the paper's have only those that are compared."""
+    """Yield the fabrics of a case; cases beyond the paper's contain only the compared fabrics."""
     for fabric in CASES[case].fabrics:
         for speed in CASES[case].speeds:
             for forwarding in FORWARDING:
@@ -251,11 +251,11 @@ def variants(case: str) -> Iterator[Variant]:
                     yield Variant(case, fabric, speed, forwarding)
 
 
-# ---- Runs and their kept results -----------------------------------------------------------------
+# ---- Runs and their stored results ---------------------------------------------------------------
 
 
 def record_trace(program: Program, results: Path) -> Path:
-    """Return the program's trace, after recording it and checking its data if necessary."""
+    """Return the program's trace; record it and check the program's data if necessary."""
     compiled = program.compiled()
     words = (str(program.ranks), *program.arguments, *program.algorithms, *_RECORDING)
     folder = results / "traces"
@@ -280,13 +280,13 @@ def record_trace(program: Program, results: Path) -> Path:
 
 @cache
 def _folder(trace: Path) -> Folder:
-    """Check a trace once instead of before each replay."""
+    """Check a trace once, instead of before each replay."""
     return read_folder(trace)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One replay."""
+    """Replay of a trace on a fabric."""
 
     program: Program
     trace: Path
@@ -296,7 +296,7 @@ class Run:
     record: Path
 
     def carry_out(self) -> None:
-        """Replay, and keep the record."""
+        """Replay the trace, and store the record."""
         fabric = self.record.with_suffix(".toml")
         fabric.write_text(self.text, encoding="utf-8")
         request = replay_request(
@@ -307,7 +307,7 @@ class Run:
             config=self.program.algorithms,
             messages=self._messages if self.variant == BASELINE else None,
         )
-        # Replays print nothing; capturing the output shields the child from Ctrl-C.
+        # Replays print nothing, but capturing the output protects the child from Ctrl-C.
         record = launch.run(launch.prepare(request), lambda _line: None)
         if record.failed:
             raise WeftError(f"{OPTION}: {self.record.stem}: {record.outcome.message}")
@@ -315,18 +315,18 @@ class Run:
 
     @property
     def _messages(self) -> Path:
-        """File with the hosts of each message."""
+        """File that lists the hosts of each message."""
         return self.record.with_suffix(".messages")
 
     def traffic(self) -> Traffic:
-        """Count the messages between hosts in a run on the baseline, and their bytes."""
+        """Count the messages between hosts, and their bytes, in a run on the baseline."""
         record = read_record(self.record)
         sent = sum(link.bytes for link in record.links if _FROM_HOST.fullmatch(link.name))
         count = self._messages.stat().st_size // _BYTES_A_MESSAGE
         return Traffic(self.program.name, record.ranks, count, round(sent))
 
     def row(self) -> Row:
-        """Return the row for the record."""
+        """Return the row for the table."""
         record = read_record(self.record)
         return Row(
             case=self.variant.case,
@@ -342,7 +342,7 @@ class Run:
 
 
 def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) -> list[Run]:
-    """Return the runs to perform, after recording missing traces."""
+    """Return the runs to be executed, after recording missing traces."""
     folder = results / "records"
     folder.mkdir(parents=True, exist_ok=True)
     traces = [record_trace(program, results) for program in programs]
@@ -356,13 +356,13 @@ def runs(programs: Sequence[Program], wanted: Sequence[Variant], results: Path) 
 
 
 def sweep(wanted: Sequence[Run]) -> list[Row]:
-    """Perform missing runs, and return all rows."""
+    """Execute missing runs, and return all rows."""
     carry_out([Job(run.record, run.carry_out) for run in wanted], AT_ONCE)
     return [run.row() for run in wanted]
 
 
 def all_runs(results: Path) -> list[Run]:
-    """Return all runs; DT, whose number of ranks is fixed, runs once."""
+    """Return all runs; DT, whose number of ranks is fixed, is run once."""
     found: dict[Path, Run] = {}
     for name, case in CASES.items():
         for ranks in case.ranks:
@@ -372,7 +372,7 @@ def all_runs(results: Path) -> list[Run]:
 
 
 def measure() -> None:
-    """Perform all runs, and write the tables."""
+    """Execute all runs, and write the tables."""
     wanted = all_runs(RESULTS)
     rows = sweep(wanted)
     report.write_csv(rows, report.TABLE)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Forwarding caches under given traffic: the figures of docs/forwarding.md.
 
-They are studies of `weft cache` (weft.study.forwarding.forwarding); their tables are in
-docs/forwarding/. Results are computed, not timed, and the same on every machine.
+The figures come from studies of `weft cache` (weft.study.forwarding.forwarding), whose tables are
+in docs/forwarding/. Results are computed, and therefore the same on every machine.
 """
 
 import re
@@ -31,7 +31,7 @@ TRACE_CURVES = {
     **{name: name for name in ("MG", "FT", "IS", "BFS", "CG", "MM")},
     "LU": "LU, and nearly BT, SP",
 }
-"""Labels of the programs that are drawn: DT has no conflict."""
+"""Labels of the programs in the figure, which omits DT because it has no conflicts."""
 
 
 def by_ways() -> forwarding.CacheStudy:
@@ -42,7 +42,7 @@ def by_ways() -> forwarding.CacheStudy:
 def by_trace() -> forwarding.CacheStudy:
     """Return figure 6 of Hirasawa et al., for the ten programs of their section V.C.
 
-    The programs have up to 256 ranks, one on each host of the paper's 8 x 8 x 4 torus.
+    The programs use up to 256 ranks, one on each host of the paper's 8 x 8 x 4 torus.
     """
     with work_directory() as work:
         shipped = paths.installed("fabrics", "torus-4x4x4x4.toml").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def by_trace() -> forwarding.CacheStudy:
 
 
 def trace_studies(program: Program, fabric: Path) -> dict[int, forwarding.CacheStudy]:
-    """Return the study of a program's messages, by the number of entries of a cache."""
+    """Return the study of a program's messages, by number of cache entries."""
     messages = forwarding.messages_of(read_folder(record_trace(program, RESULTS)), str(fabric))
     named = (program.name, messages)
     return {
@@ -78,12 +78,12 @@ def trace_studies(program: Program, fabric: Path) -> dict[int, forwarding.CacheS
 
 
 def by_capacity() -> forwarding.CacheStudy:
-    """Return their figure 7."""
+    """Return figure 7 of Hirasawa et al."""
     return forwarding.capacity_of_tori(Cache(), SIZES, 4)
 
 
 def by_jobs() -> forwarding.CacheStudy:
-    """Return their figure 3."""
+    """Return figure 3 of Hirasawa et al."""
     return forwarding.job_sizes(jobs.shipped_jobs())
 
 
@@ -106,19 +106,19 @@ def measure() -> None:
 
 
 def title_of(name: str) -> str:
-    """Return the title at the head of a table."""
+    """Return the title in the first line of a table."""
     first = (TABLES / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0]
     return re.sub("^# ", "", first)
 
 
 def line(rows: Table, x: str, y: str, label: str, number: int, **wanted: str) -> Series:
-    """Return a curve of the rows with these values, in percent."""
+    """Return a curve of these columns of the rows, in per cent."""
     chosen = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     return Series(label, {int(row[x]): 100 * float(row[y]) for row in chosen}, number)
 
 
 def draw_conflicts(name: str, column: str, label: str) -> Figure:
-    """Draw conflict misses by ways, a curve for each value of a column."""
+    """Plot conflict misses against associativity, one curve per value of a column."""
     rows = read_table(TABLES / f"{name}.csv")
     series = [
         line(rows, "ways", "conflict", label.format(value), number, **{column: value})
@@ -130,7 +130,7 @@ def draw_conflicts(name: str, column: str, label: str) -> Figure:
 
 
 def draw_traces() -> Figure:
-    """Draw the conflict misses by CRC in the smallest caches, a curve for each program."""
+    """Plot the conflict misses of CRC in the smallest caches, one curve per program."""
     rows = read_table(TABLES / "trace.csv")
     smallest = str(TRACE_ENTRIES[-1])
     series = [
@@ -144,7 +144,7 @@ def draw_traces() -> Figure:
 
 
 def draw_capacity() -> Figure:
-    """Draw capacity misses by job size."""
+    """Plot capacity misses against job size."""
     rows = read_table(TABLES / "capacity.csv")
     chosen = {
         "CRC, all ports": ("crc", "all"),
@@ -160,7 +160,7 @@ def draw_capacity() -> Figure:
 
 
 def draw_jobs() -> Figure:
-    """Draw the cumulative share of jobs by processors."""
+    """Plot the cumulative fraction of jobs against the number of processors."""
     rows = read_table(TABLES / "jobs.csv")
     series = [
         line(rows, "processors", "share_of_jobs_up_to", name, number, trace=name)
@@ -171,7 +171,7 @@ def draw_jobs() -> Figure:
 
 
 def figures() -> dict[Path, Figure]:
-    """Draw all four."""
+    """Draw all four figures."""
     folder = DOCS / "figures"
     return {
         folder / "cache_ways.png": draw_conflicts("ways", "destinations", "{} destinations"),

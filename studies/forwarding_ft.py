@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""FT on the torus and the Dragonfly, by what Hirasawa et al. do not state.
+"""FT on the torus and the Dragonfly, for two settings that Hirasawa et al. do not state.
 
 The paper says that FT is more than twice as fast on the Dragonfly. Its simulator, SimGrid 3.12,
-sends blocks of less than 3,000 B of an Alltoall all at once (`smpi_coll_tuned_alltoall_ompi2` in
-src/smpi/smpi_coll.c, tag v3_12), and the hosts of its torus have no cable of their own
-(src/surf/surf_routing_cluster_torus.cpp). The study replays FT with both. Tables and texts of
-docs/forwarding-experiment.md, section "Which machine gains more".
+sends all blocks of an Alltoall simultaneously if they are smaller than 3,000 B
+(`smpi_coll_tuned_alltoall_ompi2` in src/smpi/smpi_coll.c, tag v3_12), and the hosts of its torus
+have no cables (src/surf/surf_routing_cluster_torus.cpp). The study replays FT with each setting.
+Tables and texts of docs/forwarding-experiment.md, section "Which machine gains more".
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,11 @@ CASES = {"torus-4x4x4x4": "simgrid", "dragonfly-16x16": "cables"}
 """Case of studies/forwarding.py for each machine: SimGrid's defaults, 16 cables."""
 _GBPS = 1600
 _FREE_CABLES = '\n[[links]]\nmatch = "host-*"\nbandwidth = "1000Tbps"\n'
-"""Cables of hosts that never limit a message: hosts are part of their switch."""
+"""Host cables that never limit a message, as if hosts were part of their switch."""
 _ALL_AT_ONCE = "basic_linear"
-"""With 256 ranks 65,280 messages share the cables at once, which takes an hour on the torus."""
+"""With 256 ranks, 65,280 messages share the cables simultaneously, which takes an hour to simulate
+on the torus.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Setting:
 
 
 def settings() -> Iterator[Setting]:
-    """Yield all settings, but all blocks at once only where that is cheap to simulate."""
+    """Yield all settings; simultaneous blocks only where they are cheap to simulate."""
     for ranks in RANKS:
         for host_cables in (True, False):
             yield Setting(ranks, "pair", host_cables)
@@ -58,7 +60,7 @@ def replay(setting: Setting, fabric: str) -> Run:
 
 
 def measure() -> None:
-    """Replay FT on both machines in each setting."""
+    """Replay FT on both machines for each setting."""
     (RESULTS / "records").mkdir(parents=True, exist_ok=True)
     wanted = list(settings())
     runs = [replay(setting, fabric) for setting in wanted for fabric in forwarding.FABRICS]
@@ -77,7 +79,7 @@ def measure() -> None:
 
 
 def ft_table() -> str:
-    """Return the settings and the ratio of both machines' times."""
+    """Return the settings, with the ratio of the times on both machines."""
     names = {"pair": "pairwise", _ALL_AT_ONCE: "all at once"}
     rows = [
         [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Table, figures and document of the experiment with forwarding caches.
+"""Tables, figures and document of the experiment with forwarding caches.
 
-All are derived from the rows of the records that forwarding.py keeps.
+All of them are derived from the rows that forwarding.py stores.
 """
 
 import csv
@@ -23,12 +23,12 @@ TRAFFIC_TABLE = DOCS / "forwarding-messages.csv"
 FORWARDING = ("tcam", "cache")
 BASELINE_GBPS = 100
 RANKS = (64, 256)
-"""Ranks of all programs but DT, whose graph fixes them."""
+"""Ranks of all programs except DT, whose graph determines the number."""
 MOST_RANKS = RANKS[-1]
 BASELINE = 1.0
 """Relative performance of the baseline."""
 
-# Values that Hirasawa et al., section V.C, state from figures 17 and 18, at 1.6 Tb/s with the
+# Values that Hirasawa et al., section V.C, report for figures 17 and 18, at 1.6 Tb/s with the
 # cache.
 PAPER = {
     ("torus-4x4x4x4", "DT"): 15.3,
@@ -37,7 +37,7 @@ PAPER = {
     ("dragonfly-16x16", "average"): 4.27,
 }
 ORDERED = {"simgrid": "torus-4x4x4x4", "cables": "dragonfly-16x16"}
-"""For each topology, the case closest to the paper."""
+"""Case closest to the paper, by topology."""
 FIGURES = {
     "torus-4x4x4x4": ("forwarding-torus.png", "4-ary 4-torus, as figure 17 of Hirasawa et al."),
     "dragonfly-16x16": (
@@ -47,12 +47,12 @@ FIGURES = {
 }
 _COMPUTING = "computation at 100 Gflop/s, cables and hosts take time"
 _MESSAGES = "computation and cables take no time, messages have SimGrid's factors"
-# Without computation, the Dragonfly has the paper's 16 cables between groups.
+# Without computation, the Dragonfly uses the paper's 16 cables between groups.
 _PANELS = {
     "torus-4x4x4x4": {"paper": _COMPUTING, "simgrid": _MESSAGES},
     "dragonfly-16x16": {"paper": _COMPUTING, "cables": f"{_MESSAGES}; 16 cables"},
 }
-# From light to dark with rising bandwidth; another hue with the cache.
+# From light to dark with increasing bandwidth; a different hue with the cache.
 _SHADES = (100, 200, 400, 800, 1600)
 _COLOURS = {
     "tcam": ("#deebf7", "#9ecae1", "#6baed6", "#3182bd", "#08519c"),
@@ -72,13 +72,13 @@ class Row:
     forwarding: str
     seconds: float
     hits: int
-    """Cache hits of all lookups for messages; None without caches."""
+    """Cache hits among all lookups for messages; None without caches."""
     misses: int
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Messages between hosts in one run of a program."""
+    """Messages between hosts in a program run."""
 
     program: str
     ranks: int
@@ -104,7 +104,7 @@ class Results:
 
     @property
     def speeds(self) -> list[int]:
-        """Bandwidths, slowest first."""
+        """Bandwidths, in increasing order."""
         return sorted({speed for _, speed, _ in self.seconds})
 
     def relative(self, program: str, speed: int, forwarding: str) -> float:
@@ -116,7 +116,7 @@ class Results:
         return baseline / self.seconds[program, speed, forwarding]
 
     def gain(self, program: str, speed: int) -> float:
-        """Return the performance gain of the cache alone, as a fraction."""
+        """Return the performance gain from the cache alone, as a fraction."""
         if program == "average":
             each = [1 + self.gain(name, speed) for name in self.programs]
             return math.prod(each) ** (1 / len(each)) - 1
@@ -125,7 +125,7 @@ class Results:
 
 
 def has_ranks(found: int, ranks: int) -> bool:
-    """Return true if a run belongs to this number of ranks; DT's runs belong to all."""
+    """Return true if a run belongs to this number of ranks; runs of DT belong to every number."""
     return found == ranks or found not in RANKS
 
 
@@ -141,7 +141,7 @@ def results(rows: Sequence[Row], case: str, fabric: str, ranks: int) -> Results:
 
 
 def write_csv(rows: Sequence[Row] | Sequence[Traffic], target: Path) -> None:
-    """Write all rows; times to the picosecond."""
+    """Write all rows, with times to the picosecond."""
     with whole_file(OPTION, target) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(field.name for field in fields(rows[0]))
@@ -152,7 +152,7 @@ def write_csv(rows: Sequence[Row] | Sequence[Traffic], target: Path) -> None:
 
 
 def read_rows(source: Path = TABLE) -> list[Row]:
-    """Read the replays written by `write_csv`."""
+    """Read the replays from a file of `write_csv`."""
     return [
         Row(
             row["case"],
@@ -170,7 +170,7 @@ def read_rows(source: Path = TABLE) -> list[Row]:
 
 
 def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
-    """Read the messages written by `write_csv`."""
+    """Read the messages from a file of `write_csv`."""
     return [
         Traffic(row["program"], *(int(row[name]) for name in ("ranks", "messages", "bytes")))
         for row in read_table(source)
@@ -181,7 +181,7 @@ def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
 
 
 def speed_name(gbps: int) -> str:
-    """Format as 400 Gb/s, 1.6 Tb/s."""
+    """Format a speed as 400 Gb/s or 1.6 Tb/s."""
     return f"{gbps} Gb/s" if gbps < 1000 else f"{gbps / 1000:g} Tb/s"
 
 
@@ -204,7 +204,7 @@ def relative_table(rows: Sequence[Row], fabric: str) -> str:
 
 
 def gain_table(rows: Sequence[Row], meanings: Mapping[str, str], ranks: int) -> str:
-    """Return the gains at the fastest links, by the cache alone and by both."""
+    """Return the gains at the fastest links, from the cache alone and from cache and links."""
     shown = [row for row in rows if has_ranks(row.ranks, ranks)]
     cells: list[list[str]] = []
     for case, fabric in dict.fromkeys((row.case, row.fabric) for row in shown):
@@ -227,7 +227,7 @@ def _gain_rows(found: Results, meaning: str, fabric: str) -> list[list[str]]:
 
 
 def order_table(rows: Sequence[Row], traffic: Sequence[Traffic]) -> str:
-    """Return the machine on which links and cache gain more, by size of messages."""
+    """Return the machine that gains more from links and cache, by message size."""
     heads = ("", "ranks", "mean message", "torus", "Dragonfly", "gains more", "Dragonfly faster")
     by_size = sorted(traffic, key=lambda one: one.mean_bytes)
     return markdown(heads, [_order_row(rows, one) for one in by_size])
@@ -250,7 +250,7 @@ def _order_row(rows: Sequence[Row], of: Traffic) -> list[str]:
 
 
 def hit_table(rows: Sequence[Row]) -> str:
-    """Return the caches' hit rates by fabric and program, at the fastest links."""
+    """Return the cache hit rates by fabric and program, at the fastest links."""
     shown = [row for row in rows if (row.case, row.forwarding) == ("paper", "cache")]
     fast = max(row.bandwidth_Gbps for row in shown)
     found = {
@@ -290,7 +290,7 @@ def summary(rows: Sequence[Row]) -> str:
 def draw(rows: Sequence[Row], fabric: str, title: str) -> Figure:
     """Draw relative performance with the paper's table 1 and with its simulation's presumed setup.
 
-    Each program is a group of bars. They rise from the baseline's performance, 1, on a logarithmic
+    Each program is a group of bars, which start at the baseline's performance, 1, on a logarithmic
     axis, so that equal lengths are equal gains.
     """
     panels = [(case, ranks) for case in _PANELS[fabric] for ranks in reversed(RANKS)]
@@ -347,7 +347,7 @@ def _bars(axes: Axes, found: Results, fabric: str) -> None:
 def document_parts(
     rows: Sequence[Row], traffic: Sequence[Traffic], meanings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the document's tables by the names of their sections."""
+    """Return the document's tables by section name."""
     tables = {
         **{fabric: relative_table(rows, fabric) for fabric in FIGURES},
         "hits": hit_table(rows),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Picture of docs/host-algorithms.md: an algorithm's messages in rounds, computed."""
+"""Picture of docs/host-algorithms.md: computed messages of an algorithm by round."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ def measure() -> None:
 
 
 def figures() -> Mapping[Path, Figure]:
-    """Draw Rabenseifner's Allreduce of six ranks, which are not a power of two."""
+    """Draw Rabenseifner's Allreduce on six ranks, which is not a power of two."""
     shown = schedules.schedule(Case("allreduce", 6, 1024, algorithm="rabenseifner"))
     return {IMAGES / "rabenseifner.png": schedules.figure(shown)}
 

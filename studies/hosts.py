@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Host values that transfer: one set fitted to several clusters, and what it predicts.
+"""Transferable host values: a set fitted to several clusters, and its predictions.
 
-Processors differ in facts of their makers' pages: caches, memory channels, sockets. The remaining
-values are shared by all clusters: the rates of a lone core, the costs of a message, and the
-fractions of caches and memory bandwidth that collectives get. They are fitted jointly, every
-cluster with the same weight. To see how they transfer, each cluster is left out in turn, the values
-are fitted to the others, and the cluster is predicted.
+Processors differ in documented properties: caches, memory channels, sockets. All clusters share the
+remaining values: the rates of a single core, the costs of a message, and the fractions of caches
+and memory bandwidth available to collectives. The study fits them jointly, with equal weight for
+each cluster. Leave-one-out cross-validation shows how they transfer: for each cluster, the values
+are fitted to all other clusters and predict the left-out one.
 """
 
 import json
@@ -37,14 +37,14 @@ _STEP = 0.15
 _WRONG = 0.15
 _HELD = 0.1
 _EVALUATIONS = 8
-"""Evaluations of a fit, each with its derivatives."""
+"""Evaluations per fit, each with its derivatives."""
 _MOST_RANKS = 64
-"""Larger calls are predicted, but not fitted to: they would take most of the time."""
+"""Larger calls are predicted but not fitted to, since they would dominate the run time."""
 
 
 @dataclass(frozen=True)
 class Processor:
-    """Facts of a processor's page at its maker, two of which a host has."""
+    """Documented properties of a processor; a host contains two."""
 
     name: str
     cores: int
@@ -53,25 +53,26 @@ class Processor:
     shared_cache: float
     """Last-level cache in bytes."""
     memory: float
-    """Peak bandwidth of its memory in bytes per second: channels x transfers x 8 B."""
+    """Peak memory bandwidth in bytes per second: channels x transfers x 8 B."""
     stores: float
-    """Stores of a core per cycle: 2 from Ice Lake on (Intel's optimisation manual).
+    """Stores per core and cycle: 2 since Ice Lake (Intel's optimisation manual).
 
-    The rates of a core are proportional to it. That is assumed: fitted, the factor is 1.7 with all
-    clusters, but 0.9 without ABCI A and 1.3 without ABCI V, since no other cluster tells it.
+    The rates of a core are assumed to be proportional to this number. A fit of the factor yields
+    1.7 with all clusters, but 0.9 without ABCI A and 1.3 without ABCI V, since no other cluster
+    determines it.
     """
     flops: str
     source: str
     guessed: tuple[str, ...] = ()
-    """Keys of a preset that rest on assumptions about the processor."""
+    """Keys of a preset that are based on assumptions about the processor."""
     units: str = "AVX-512 FMA units x 8 doubles"
     maker: str = "Intel"
     inclusive: bool = False
-    """True if the last-level cache repeats what the cores' caches hold (before Skylake)."""
+    """True if the last-level cache includes the contents of the core caches (before Skylake)."""
 
     @property
     def caches(self) -> float:
-        """Bytes that the caches of a socket hold."""
+        """Total bytes in the caches of a socket."""
         return self.shared_cache + (0 if self.inclusive else self.cores * self.core_cache)
 
 
@@ -88,7 +89,7 @@ PLATINUM_8360Y = Processor(
     *("xeon-8360y", 36, 1.25 * _MIB, 54 * _MIB, 8 * 3200e6 * 8, 2, "76.8Gf"),
     "Two Intel Xeon Platinum 8360Y (Ice Lake): 36 cores, 54 MiB, 8 x DDR4-3200 each; 2.4 GHz",
 )
-# Processors of clusters that are predicted only (data/checks.toml).
+# Processors of clusters that are predicted but not fitted to (data/checks.toml).
 GOLD_6354 = Processor(
     *("xeon-6354", 18, 1.25 * _MIB, 39 * _MIB, 8 * 3200e6 * 8, 2, "96Gf"),
     "Two Intel Xeon Gold 6354 (Ice Lake): 18 cores, 39 MiB, 8 x DDR4-3200 each; 3.0 GHz",
@@ -105,8 +106,8 @@ EPYC_7V73X = Processor(
     units="AVX2 FMA units x 4 doubles",
     maker="AMD",
 )
-# Processors of the last three generations, on which nothing was measured: caches, memory and clock
-# are the makers', rates of a core those of the fit.
+# Unmeasured processors of the last three generations: caches, memory and clock from the makers,
+# core rates from the fit.
 _SINCE = (
     *("message_overhead", "copy_rate", "loopback_bandwidth", "reduction_rate"),
     *("shared_cache_rate", "core_memory_rate", "memory_bandwidth", "core_cache_size"),
@@ -151,7 +152,7 @@ E5_2683 = Processor(
     units="AVX2 FMA units x 4 doubles",
     inclusive=True,
 )
-# Hosts whose processors nobody names: midway between the generations, so that neither is far off.
+# Hosts with unnamed processors: midway between the generations, so that no generation is far off.
 UNNAMED = replace(
     PLATINUM_8360Y,
     name="xeon-2-socket",
@@ -166,12 +167,12 @@ PROCESSORS = (
     *(GOLD_6354, EPYC_7V73X),
     *(XEON_8480, XEON_6980P, EPYC_7763, EPYC_9654, EPYC_9755),
 )
-"""Processors whose presets are written."""
+"""Processors whose presets the study writes."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One measured call."""
+    """Measured call."""
 
     table: str
     fabric: str
@@ -198,7 +199,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Hosts of one kind, with everything that was measured on them."""
+    """Hosts of one kind, with all of their measurements."""
 
     name: str
     processor: Processor
@@ -238,7 +239,7 @@ CLUSTERS = (
     ),
     Cluster(
         "UCC",
-        GOLD_6148,  # UCC's are not named, but have 20 cores
+        GOLD_6148,  # UCC does not name its processors, which have 20 cores
         (Source("ucc_allreduce_32x40.csv", "hier_us", "hdr100-32", "allreduce=rab", 1280, 40),),
     ),
     Cluster(
@@ -257,7 +258,7 @@ CLUSTERS = (
 
 
 def _calls(source: Source) -> list[Call]:
-    """Return the calls of a table; repeats become their geometric mean."""
+    """Return the calls of a table, with repeats replaced by their geometric mean."""
     logs: dict[tuple[str, int, int, int], list[float]] = {}
     for row in read_table(_DATA / source.table):
         ranks = int(row.get("ranks") or source.ranks)
@@ -295,7 +296,7 @@ def chosen(cluster: Cluster) -> list[Call]:
 
 @dataclass(frozen=True)
 class Value:
-    """Value that all clusters share; times and rates, or fractions of a processor's facts."""
+    """Value shared by all clusters: a time or rate, or a fraction of a processor's property."""
 
     key: str
     start: float
@@ -320,10 +321,10 @@ VALUES = (
     Value("cache_size", 1.0, 0.1, 3.0),
     Value("shared_cache_bandwidth", 3e9, 2e8, 1e11),
 )
-"""`memory_bandwidth`: what the ranks of a socket copy through its memory; no fraction of the peak,
-since sockets of 77 and 141 GB/s copy as much (alaska, CSD3). The rates of a core are those of one
-that stores once per cycle. The last three are fractions of the second-level cache and of all caches
-of a socket, and a rate for each core.
+"""`memory_bandwidth` is the copy bandwidth of a socket's ranks through memory. It is not a fraction
+of the peak, since sockets with 77 and 141 GB/s copy at the same rate (alaska, CSD3). The rates
+of a core are those of a core with one store per cycle. The last three are fractions of the
+second-level cache and of all caches of a socket, and a rate per core.
 """
 _THRESHOLDS = (262144, 131072, 65536)
 _OF_A_CORE = (
@@ -381,7 +382,7 @@ def _start() -> Point:
 
 
 def fit(clusters: Sequence[Cluster], threshold: int, begin: Point | None = None) -> Point:
-    """Return the values that fit some clusters, all with the same weight.
+    """Return the values that best fit some clusters, with equal weights.
 
     The search begins at `begin`, by default at the usual values.
     """
@@ -426,14 +427,14 @@ def fit(clusters: Sequence[Cluster], threshold: int, begin: Point | None = None)
 
 
 def loss(clusters: Sequence[Cluster], point: Point, threshold: int) -> float:
-    """Return the mean absolute error in ln, every cluster with the same weight."""
+    """Return the mean absolute error in ln, with equal weights for all clusters."""
     return float(
         np.mean([np.mean(np.abs(predict(one, chosen(one), point, threshold))) for one in clusters])
     )
 
 
 def fit_all(clusters: Sequence[Cluster]) -> tuple[Point, int]:
-    """Return the values and the threshold that fit some clusters best."""
+    """Return the values and the threshold that best fit some clusters."""
     threshold = _THRESHOLDS[0]
     point = fit(clusters, threshold)
     best = min(_THRESHOLDS, key=lambda one: loss(clusters, point, one))
@@ -441,10 +442,10 @@ def fit_all(clusters: Sequence[Cluster]) -> tuple[Point, int]:
 
 
 def predict_left_out(left_out: Cluster, point: Point, threshold: int) -> tuple[Point, Point, float]:
-    """Return what all other clusters predict for one, and the loss on what would be fitted.
+    """Return the predictions for a left-out cluster, and the loss on its rows for fitting.
 
-    The first prediction knows the cluster's processors, the second takes unnamed ones. The values
-    of all clusters, from which the search begins, only save time.
+    The first prediction uses the cluster's processors, the second unnamed processors. Starting the
+    search from the values of all clusters only saves time.
     """
     without = fit([one for one in CLUSTERS if one.name != left_out.name], threshold, point)
     unnamed = replace(left_out, processor=UNNAMED)
@@ -493,7 +494,7 @@ def _errors_of(cluster: Cluster, how: str, predicted: Point) -> Table:
 
 
 def _left_out(cluster: Cluster, predicted: Point, changes: str = "") -> Table:
-    """Return the calls of a cluster with the times that the values of all others predict."""
+    """Return the calls of a cluster, with times predicted from the values of all other clusters."""
     return [
         {
             "table": call.table,
@@ -521,7 +522,7 @@ _LEFT_OUT_HEAD = """\
 
 
 def measure() -> None:
-    """Fit all clusters, then all but one, and predict that one."""
+    """Fit all clusters; then, for each cluster, fit all others and predict it."""
     point, threshold = fit_all(CLUSTERS)
     print(
         f"all: {loss(CLUSTERS, point, threshold):.3f}, copied once from {threshold} B", flush=True

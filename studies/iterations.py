@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training: measured, and as `weft train` executes them."""
+"""Training iterations: measured, and simulated by `weft train`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _SPINES_OF_RAIL = 32
 
 
 def conditions(gpus: int) -> Conditions:
-    """Return a node of H100s, a scalable unit of them, or as many units as needed, by rails."""
+    """Return a fabric of one H100 node, a scalable unit, or the required units, by rails."""
     nodes = -(-gpus // _GPUS_OF_NODE)
     if nodes == 1:
         return Conditions(fabric="dgx-h100")
@@ -29,7 +29,7 @@ def conditions(gpus: int) -> Conditions:
 
 
 def training_of(name: str) -> TrainingFile:
-    """Return a file of examples/training."""
+    """Return a training file of examples/training."""
     return load_model(ROOT / "examples" / "training" / f"{name}.toml")
 
 
@@ -40,9 +40,9 @@ def simulated(training: TrainingFile, gpu: Accelerator) -> tuple[float, Summary]
 
 
 def fitted(names: Sequence[str], measured_s: Sequence[float]) -> Accelerator:
-    """Return the H100 whose matrix products make two iterations take the measured times.
+    """Fit `efficiency` and `half_size` of the H100 so that two iterations take the measured times.
 
-    Newton's method on the logarithms of `efficiency` and `half_size`.
+    The method is Newton's in log space.
     """
     gpu = load_accelerator("h100-sxm")
     files = [training_of(name) for name in names]
@@ -71,7 +71,7 @@ def _nearby(gpu: Accelerator) -> list[Accelerator]:
 
 
 def measure() -> None:
-    """Execute all measured iterations."""
+    """Simulate all measured iterations."""
     rows = []
     for row in read_table(MEASURED):
         training = training_of(row["training"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/jobs.md: the keys of jobs files, as defined by the program.
+"""docs/jobs.md: the keys of jobs files, as defined in the code.
 
-Nothing is measured.
+The study measures nothing.
 """
 
 from studies.study import DOCS, Study, markdown

@@ -31,7 +31,7 @@ _VARIABLE = "\nint with_a_variable;\n"
 
 @dataclass(frozen=True)
 class Case:
-    """Ranks per host, and kind of program: with a global variable it is copied per rank."""
+    """Ranks per host, and kind of program: a program with a global variable is copied per rank."""
 
     ppn: int
     copied: bool = False
@@ -51,7 +51,7 @@ CASES = (Case(64), Case(64, copied=True), Case(256), Case(469))
 
 
 def write() -> None:
-    """Perform missing measurements, all cases once per round, and write the table."""
+    """Execute missing measurements, all cases once per round, and write the table."""
     with work_directory() as work:
         program = cache(partial(_compiled, work))
         parts = [
@@ -98,7 +98,7 @@ def _rows(case: Case, program: Callable[[str], Path]) -> Table:
 
 
 def table(rows: Table) -> str:
-    """Return the table of the page, with medians of the rounds."""
+    """Return the table for the page, with medians over the rounds."""
     heads = ("fabric", "program", "ranks", "CPU time", "peak memory")
     names = list(dict.fromkeys((row["ppn"], row["program"]) for row in rows))
     lines = [_line([row for row in rows if (row["ppn"], row["program"]) == name]) for name in names]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/conformance.md: the changes of MPI 4.0, 4.1 and 5.0, and what weft does of them.
+"""docs/conformance.md: the changes of MPI 4.0, 4.1 and 5.0, and weft's support for them.
 
-docs/mpi-changes.csv is kept by hand: a row for each line of the standards' change-logs, with the
-test that shows it. Nothing is measured.
+docs/mpi-changes.csv is hand-written, with a row for each entry of the standards' change-logs and
+the test that covers it. The study measures nothing.
 """
 
 from studies.study import DOCS, Study, Table, markdown, read_table
@@ -12,7 +12,7 @@ STATES = ("done", "not done", "not applicable")
 
 
 def measure() -> None:
-    """Keep the table."""
+    """Do nothing: the table is hand-written."""
 
 
 def name_of(row: dict[str, str]) -> str:
@@ -22,7 +22,7 @@ def name_of(row: dict[str, str]) -> str:
 
 
 def by_standard(rows: Table) -> str:
-    """Return a table with a row per standard: how many changes, by state."""
+    """Return a table with a row per standard: the number of changes by state."""
     cells = []
     for standard in dict.fromkeys(row["standard"] for row in rows):
         states = [row["weft"] for row in rows if row["standard"] == standard]

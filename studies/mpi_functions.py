@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/compiling.md: which of MPI's functions programs can call, by chapter of the standard.
+"""docs/compiling.md: MPI functions that programs can call, by chapter of the standard.
 
-The standard's functions are those of src/compilers/mpi-calls, where those that are missing get
-their mark. A function is there if weft's library exports it, or if SimGrid's does and
-src/binding/fortran/procedures does not mark it as missing: SimGrid exports some that only end the
-run. It is tested if a program of tests/ calls it.
+src/compilers/mpi-calls lists the standard's functions, and the study marks the missing ones in it.
+A function is available if weft's library exports it, or if SimGrid's library exports it and
+src/binding/fortran/procedures does not mark it as missing: some functions that SimGrid exports only
+end the run. A function is tested if a program of tests/ calls it.
 """
 
 import re
@@ -36,7 +36,7 @@ def chapters() -> dict[str, list[str]]:
 
 
 def marked() -> str:
-    """Return src/compilers/mpi-calls with a - before each function that programs cannot call."""
+    """Return src/compilers/mpi-calls with a - before each function that is not available."""
     parts = []
     for line in _CALLS.read_text(encoding="utf-8").splitlines(keepends=True):
         head, colon, rest = ("", "", line) if line.startswith("#") else line.rpartition(":")
@@ -51,7 +51,7 @@ def _mark(name: str) -> str:
 
 
 def mark_calls() -> None:
-    """Mark the functions that programs cannot call in src/compilers/mpi-calls."""
+    """Mark the unavailable functions in src/compilers/mpi-calls."""
     text = marked()
     with whole_file("mpi-calls", _CALLS) as file:
         file.write(text)
@@ -74,7 +74,7 @@ def there() -> set[str]:
 
 @cache
 def called_by_tests() -> set[str]:
-    """Return the functions that a program of tests/ calls, in lower case."""
+    """Return the functions called by programs of tests/, in lower case."""
     sources: list[Path] = []
     for pattern in _SOURCES:
         sources += (ROOT / "tests").rglob(pattern)

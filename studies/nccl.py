@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times of NCCL's collectives on H100 and H200: measured, and simulated by NCCL's schedules."""
+"""Times of NCCL collectives on H100 and H200: measured, and simulated with NCCL's schedules."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _CROSSED = {"allreduce": BUS["all_reduce"], "allgather": BUS["all_gather"]}
 _CROSSED |= {"reduce_scatter_block": BUS["reduce_scatter"], "alltoall": BUS["alltoall"]}
 MOST = 4 * 1024**3
 LEAST = 32e6
-"""Smallest size: 32 MiB in whole blocks; latencies on most measured machines are not known."""
+"""Smallest size: 32 MiB in whole blocks; the latencies of most measured machines are unknown."""
 POLARIS = "nccl-2.18"
 LEFT_OUT = DOCS / "nccl-left-out.csv"
 FACTS: dict[str, tuple[float, ...]] = {
@@ -28,20 +28,20 @@ FACTS: dict[str, tuple[float, ...]] = {
     "nvls_stages": (0, 1, 2, 3, 4),
     "ring_slices": (1, 2, 4),
 }
-"""Keys of [nccl] that were fitted, and values that are tried."""
+"""Fitted keys of [nccl], with the values tried."""
 SHIPPED: tuple[float, ...] = (1, 2, 2)
 FIT_MOST = 1024**3
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Table of data/, and the fabric that stands for its machine."""
+    """Table of data/, and the fabric that models its machine."""
 
     table: str
     title: str
     fabric: str
     most: float = math.inf
-    """Largest size in bytes; errors of larger ones are the same, and take most of the time."""
+    """Largest size in bytes; larger sizes have the same errors, but take most of the time."""
     library: str = LIBRARY
     least: float = LEAST
     """Smallest size in bytes."""
@@ -59,7 +59,7 @@ TABLES = (
 
 
 def call_of(collective: str, ranks: int, size: int) -> tuple[str, int, int, int, float]:
-    """Return a call of `_core.predicted_times`, in bytes; one rank a GPU."""
+    """Return a call for `_core.predicted_times`, in bytes, with one rank per GPU."""
     return (collective, ranks, 1, size // ranks if collective in _BLOCKS else size, 1.0)
 
 
@@ -67,7 +67,7 @@ _ERRORS = ("fitted_error", "fitted_worst", "shipped_error")
 
 
 def measured_us(row: dict[str, str]) -> float:
-    """Return the measured time; of a bus bandwidth, where a table has that."""
+    """Return the measured time, computed from the bus bandwidth if the table contains that."""
     if "time_us" in row:
         return float(row["time_us"])
     ranks = int(row["ranks"])
@@ -76,9 +76,9 @@ def measured_us(row: dict[str, str]) -> float:
 
 
 def simulated(one: Measured, rows: Table, facts: Iterable[str] = ()) -> list[dict[str, object]]:
-    """Simulate the rows of a table whose runs had the same variables of NCCL.
+    """Simulate the rows of a table whose runs used the same NCCL variables.
 
-    `facts` are keys of the fabric with other values.
+    `facts` are fabric keys with other values.
     """
     found: list[dict[str, object]] = []
     for nvls in dict.fromkeys(row.get("nvls", "auto") for row in rows):
@@ -115,7 +115,7 @@ def measure() -> None:
 
 
 def facts_of(values: Iterable[float]) -> list[str]:
-    """Return the keys of a fabric with these values of FACTS."""
+    """Return the fabric keys for these values of FACTS."""
     return [f"nccl.{name}={value}" for name, value in zip(FACTS, values, strict=True)]
 
 
@@ -123,7 +123,7 @@ class FittedTable:
     """Errors of a table's rows by values of FACTS."""
 
     def __init__(self, one: Measured) -> None:
-        """Read the rows whose errors count in the fit."""
+        """Read the rows used in the fit."""
         self.one = one
         self.rows = [
             row
@@ -133,7 +133,7 @@ class FittedTable:
         self._errors: dict[tuple[float, ...], list[tuple[bool, float]]] = {}
 
     def _simulated(self, values: tuple[float, ...]) -> list[tuple[bool, float]]:
-        """Return for each row whether NVLS executes it, and its logarithmic error."""
+        """Return, for each row, whether NVLS executes it, and its logarithmic error."""
         if values not in self._errors:
             self._errors[values] = [
                 (
@@ -145,7 +145,7 @@ class FittedTable:
         return self._errors[values]
 
     def errors(self, values: tuple[float, ...]) -> list[float]:
-        """Return the errors; NVLS depends on `nvls_stages` alone, and rings on the others."""
+        """Return the errors; NVLS depends only on `nvls_stages`, rings only on the other keys."""
         copies, stages, slices = values
         of_rings = self._simulated((copies, SHIPPED[1], slices))
         of_nvls = self._simulated((SHIPPED[0], stages, SHIPPED[2]))
@@ -154,7 +154,7 @@ class FittedTable:
 
 
 def left_out() -> Iterator[dict[str, object]]:
-    """Fit the facts to all tables of H100 and H200 but one, and simulate that one."""
+    """Fit the facts to all H100 and H200 tables except one, and simulate that one."""
     tables = [FittedTable(one) for one in TABLES if one.library == LIBRARY]
     for own in tables:
         others = [table for table in tables if table is not own]
@@ -175,7 +175,7 @@ def left_out() -> Iterator[dict[str, object]]:
 
 
 def error_of(rows: Iterable[dict[str, str]]) -> tuple[int, float, float]:
-    """Return number of rows, mean and worst logarithmic error."""
+    """Return the number of rows, and their mean and largest logarithmic error."""
     pairs = [(float(row["simulated_us"]), float(row["measured_us"])) for row in rows]
     found = log_error(
         {at: one for at, (one, _) in enumerate(pairs)},

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Cost of the simulator: `make bench`, most of docs/performance.md.
+"""Cost of the simulator: `make bench`, and most of docs/performance.md.
 
-The benchmarks in benchmarks/ measure; their results in build/bench become tables of docs/.
+The programs in benchmarks/ measure; the study converts their results in build/bench to tables of
+docs/.
 """
 
 import json
@@ -18,7 +19,8 @@ from weft.base.errors import WeftError
 CASES, STANDARDS = DOCS / "bench.csv", DOCS / "bench-standards.csv"
 _MEASURED = ROOT / "build" / "bench" / "bench.json"
 _ALLREDUCE = "allreduce, 1 KiB"
-# Suffixes of benchmarks that are compared with the first of them, and of their rows in the table.
+# Suffixes of benchmarks that are compared with the first benchmark, and suffixes of their table
+# rows.
 _SIDE_BY_SIDE = {", 16 KiB": "", ", 1 KiB, all-collectives": ", 1 KiB"}
 _VERY_CROWDED = "tofino-64x256"
 Row = Mapping[str, str]
@@ -78,7 +80,7 @@ def _ranks(row: Row) -> str:
 
 
 def side_by_side(rows: Table) -> str:
-    """Return the cost of each in-network collective beside an Allreduce of the same size."""
+    """Return the cost of each in-network collective, with that of an equal-sized Allreduce."""
     heads = ("", "all ranks", "per rank", "ratio", "least", "most", "peak memory", "ratio")
     lines = []
     for ending, shown in _SIDE_BY_SIDE.items():

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """SmartNIC threads that execute the multicast protocol: docs/progress-engine.md.
 
-Its tables are in docs/progress-engine/, its figures docs/figures/progress_engine_*.png. Figures 7
-and 13 to 16 and table I of Khalilov et al., SC '24; "stated" is what their text says.
+The tables are in docs/progress-engine/, the figures in docs/figures/progress_engine_*.png. The
+study reproduces figures 7 and 13 to 16 and table I of Khalilov et al., SC '24; "stated" marks
+values from their text.
 """
 
 import csv
@@ -31,7 +32,7 @@ TERABIT_CHUNKS = 1600e9 / 8 / 4096
 MIB, GIB = 2**20, 2**30
 BUFFER = 8 * MIB
 TRANSPORTS = {"uc": 0, "ud": 1}
-"""Style numbers."""
+"""Line style numbers."""
 STATED: dict[str, Any] = {
     "linestyle": "none",
     "marker": "s",
@@ -48,7 +49,7 @@ Rows = Sequence[Throughput | Memory]
 
 
 def by_threads() -> list[Throughput]:
-    """Return figure 13: one core of the DPA, actual and ideal, and one of the host."""
+    """Return figure 13: one DPA core, actual and ideal, and one host core."""
     case = Case(DPA, threads=range(1, 17), buffers_bytes=[BUFFER], link_bytes_per_s=LINK)
     ideal = api.throughput(replace(case, engine=str(HERE / "ideal-dpa.toml")))
     host = api.throughput(replace(case, engine=HOST, threads=[1]))
@@ -63,7 +64,7 @@ def by_buffer() -> list[Throughput]:
 
 
 def by_chunk() -> list[Throughput]:
-    """Return figure 15, and the same for a link of 1.6 Tbit/s."""
+    """Return figure 15, also for a link of 1.6 Tbit/s."""
     sizes = [4096 << k for k in range(7)]
     case = Case(DPA, ["uc"], [1, 2, 4, 8, 16], sizes, [BUFFER])
     return [row for link in LINKS for row in api.throughput(replace(case, link_bytes_per_s=link))]
@@ -89,14 +90,14 @@ COMPUTED: dict[str, Callable[[], Rows]] = {
 
 
 def read(name: str, **wanted: str) -> list[Row]:
-    """Read the rows of a table with these values."""
+    """Read the rows of a table that contain these values."""
     with (TABLES / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
 def curve(axes: Axes, rows: Sequence[Row], x: str, y: str, unit: float, **look: Any) -> None:
-    """Draw one column by another."""
+    """Plot one column against another."""
     axes.plot([float(row[x]) for row in rows], [float(row[y]) / unit for row in rows], **look)
 
 
@@ -104,7 +105,7 @@ def curve(axes: Axes, rows: Sequence[Row], x: str, y: str, unit: float, **look: 
 
 
 def draw_threads() -> Figure:
-    """Draw throughput by threads, with the paper's statements."""
+    """Plot throughput against threads, with the paper's statements."""
     figure, axes = _figure()
     for transport, number in TRANSPORTS.items():
         colour, name = COLOURS[number], transport.upper()
@@ -129,7 +130,7 @@ def draw_threads() -> Figure:
 
 
 def draw_buffers() -> Figure:
-    """Draw throughput by receive buffer size, one panel per transport."""
+    """Plot throughput against receive buffer size, one panel per transport."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, transport in zip(panels, TRANSPORTS, strict=True):
@@ -143,7 +144,7 @@ def draw_buffers() -> Figure:
 
 
 def draw_chunks() -> Figure:
-    """Draw throughput by the UC chunk's size."""
+    """Plot throughput against the UC chunk size."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     for axes, link in zip(figure.subplots(1, 2), LINKS, strict=True):
         rows = [row for row in read("chunks") if float(row["link_bytes_per_s"]) == link]
@@ -177,7 +178,7 @@ def _by_size(axes: Axes, rows: Sequence[Row], column: str) -> None:
 
 
 def draw_rates() -> Figure:
-    """Draw chunks a second by threads, with the packet rates of faster links."""
+    """Plot chunks per second against threads, with the packet rates of faster links."""
     figure, axes = _figure()
     for transport, number in TRANSPORTS.items():
         look = {"color": COLOURS[number], "marker": MARKERS[number], "ms": 4}
@@ -205,7 +206,7 @@ def draw_rates() -> Figure:
 
 
 def draw_memory() -> Figure:
-    """Draw the memory addressable by the bits of a chunk's number, and memory capacities."""
+    """Plot the addressable memory against the bits of a chunk number, with memory capacities."""
     figure, axes = _figure()
     rows = read("memory")
     curve(axes, rows, "psn_bits", "buffer_bytes", 1, color=COLOURS[0], label="receive buffer")
@@ -261,7 +262,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 
 
 def comparison() -> str:
-    """Return the paper's statements beside the tables' values, one per line."""
+    """Return the paper's statements with the tables' values, one per line."""
     lines = ["| stated by the paper | where | here |", "|---|---|---|"]
     lines += [f"| {' | '.join(cells)} |" for cells in _statements()]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Pictures of reports: screenshots, by Debian's chromium, of the page of a shipped campaign.
+"""Pictures of reports: screenshots, with Debian's chromium, of a shipped campaign's page.
 
-Only these pictures come from a browser, so no fingerprint ties them to numbers.
+Unlike all other pictures, they come from a browser, so no fingerprint ties them to numbers.
 """
 
 import shutil
@@ -29,7 +29,7 @@ FIRST_SCREEN, LATENCY, TELEPHONE, TRAINING = (
 )
 PICTURES = (FIRST_SCREEN, LATENCY, TELEPHONE, TRAINING)
 PIPELINE = ("tensor=8", "data=2", "pipeline=4")
-"""Parallelism of the iteration in a picture."""
+"""Parallelism of the pictured iteration."""
 
 
 def measure() -> None:
@@ -45,7 +45,7 @@ def measure() -> None:
 
 
 def take_training(new_page: Callable[[int, int, str], Page], file: Path) -> None:
-    """Take the sections about an iteration of a pipeline."""
+    """Take screenshots of the sections about a pipelined iteration."""
     changes = [f"parallel.{one}" for one in PIPELINE] + ["batch.global=16"]
     trained = load_training("llama-3-8b", changes, gpu="h100-sxm")
     listed = listed_ranks(trained.summary)

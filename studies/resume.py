@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Long-running jobs that can be resumed: completed results are kept and not recomputed.
+"""Resumable long-running jobs: completed results are stored and not recomputed.
 
 A job's result is a file whose name contains a digest of all inputs, including weft's library. After
 Ctrl-C, running jobs complete.
@@ -26,15 +26,15 @@ RESULTS = ROOT / "build" / "studies"
 
 @dataclass(frozen=True)
 class Job:
-    """Work to do once."""
+    """Work to be done once."""
 
     target: Path
-    """Resulting file, written atomically; the job is skipped if it exists."""
+    """Resulting file, written atomically; if it exists, the job is skipped."""
     run: Callable[[], None]
 
     @property
     def name(self) -> str:
-        """Name for messages."""
+        """Name for progress and errors."""
         return self.target.stem
 
 
@@ -46,9 +46,10 @@ def digest(*parts: str | bytes) -> str:
 
 @cache
 def weft_digest(*names: str) -> str:
-    """Return a digest of weft as built, its fabrics and presets, and programs.
+    """Return a digest of the weft build, its fabrics and presets, and programs.
 
-    Other versions may give other results. The programs are the named ones of examples/, or all.
+    Other versions may produce other results. The programs are the named programs of examples/, or
+    all.
     """
     named = [paths.example(name) for name in names]
     programs = named or sorted((ROOT / "examples").glob("*.[ch]"))
@@ -58,7 +59,7 @@ def weft_digest(*names: str) -> str:
 
 
 def carry_out(jobs: Sequence[Job], at_once: int = 1) -> None:
-    """Run the jobs without a result; after Ctrl-C, only finish those already started."""
+    """Run the jobs without a result; after Ctrl-C, only finish jobs that have started."""
     todo = [job for job in jobs if not job.target.exists()]
     done = len(jobs) - len(todo)
     with _interrupts() as interrupted, ThreadPoolExecutor(at_once) as pool:
@@ -73,7 +74,7 @@ def kept_rows(
 ) -> Table:
     """Return the rows of all parts, each with a name that identifies its inputs.
 
-    They also depend on weft, and on these programs of examples/, or on all.
+    Rows also depend on weft, and on the named programs of examples/, or on all.
     """
     names = [name for name, _ in parts]
     if len(set(names)) < len(names):

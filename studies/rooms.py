@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Picture of ARCHITECTURE.md: the rooms of the sources, and their dependencies in the code."""
+"""Picture of ARCHITECTURE.md: the rooms of the source tree, and their dependencies in the code."""
 
 import ast
 import re
@@ -19,9 +19,9 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
 def rooms() -> list[str]:
-    """Return src/'s rooms in the order of ARCHITECTURE.md, and where the core ends.
+    """Return src/'s rooms in the order of ARCHITECTURE.md, and the position at which the core ends.
 
-    A more indented line is a room within the last less indented one.
+    An indented line is a room within the last line with less indentation.
     """
     listed = _map().split("\nsrc/ ", 1)[1].split("\npython/weft/", 1)[0]
     found: list[str] = []
@@ -56,7 +56,7 @@ def sources(room: str) -> list[Path]:
 
 
 def includes(path: Path) -> list[tuple[bool, str]]:
-    """Return a file's includes, each with true for weft's own."""
+    """Return a file's includes, each with true for weft's own headers."""
     return [
         (quote == '"', name) for quote, name in _INCLUDE.findall(path.read_text(encoding="utf-8"))
     ]
@@ -68,12 +68,12 @@ def own_rooms(path: Path) -> set[str]:
 
 
 def used_rooms(room: str) -> set[str]:
-    """Return the other rooms that a room includes."""
+    """Return the other rooms whose headers a room includes."""
     return {other for path in sources(room) for other in own_rooms(path)} - {room}
 
 
 def imports(file: Path) -> Iterator[str]:
-    """Yield the modules that a file imports anywhere, including those for type checking."""
+    """Yield the modules that a file imports anywhere, including imports for type checking."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{file}: imports are absolute"
@@ -105,7 +105,7 @@ def figures() -> Mapping[Path, Figure]:
     figure = Figure(figsize=(9.2, 9.2), layout="constrained")
     axes = figure.add_subplot()
     _draw(axes, "src/", with_sources, {room: used_rooms(room) for room in with_sources})
-    # Nothing uses a room below it, so this corner is empty.
+    # No room uses a room below it, so this corner is empty.
     corner = figure.add_axes((0.73, 0.69, 0.27, 0.27))
     _draw(corner, "python/weft/", groups(), {name: used_groups(name) for name in groups()})
     return {IMAGES / "rooms.png": figure}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Spread(NamedTuple):
-    """Median, which counts, and range of the rounds; other load inflates single rounds."""
+    """Median (the reported value) and range of the rounds; other load inflates single rounds."""
 
     median: float
     least: float

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Routing policies: docs/routing.md and its tables.
+"""Routing policies: tables of docs/routing.md.
 
 Random permutations on a fat tree, random pairs on the Clos network of Geoffray and Hoefler (HOTI
-2008), and traffic from group to group of a Dragonfly. Times are simulated and the same on every
-machine.
+2008), and traffic between groups of a Dragonfly. Times are simulated and the same on every machine.
 """
 
 from collections.abc import Sequence
@@ -55,7 +54,7 @@ CASES = {
 
 @dataclass(frozen=True)
 class Row:
-    """One pattern: times of the ranks, and the mean of their rates."""
+    """Result of one pattern: times of the ranks, and the mean of their rates."""
 
     case: str
     policy: str
@@ -66,7 +65,7 @@ class Row:
 
 
 def measure() -> list[Row]:
-    """Run all cases by all policies, and a pair alone on each fabric."""
+    """Run all cases with all policies, and an isolated pair on each fabric."""
     with work_directory() as work:
         program = work / "routing"
         compile_c(HERE / "routing.c", program)
@@ -78,7 +77,7 @@ def measure() -> list[Row]:
 
 
 def run(program: Path, name: str, policy: str) -> list[Row]:
-    """Return a row per pattern. The policy "alone" has a single pair, as far apart as possible."""
+    """Return a row per pattern. The policy "alone" runs a single pair, as far apart as possible."""
     case = CASES[name]
     alone = policy == "alone"
     lines: list[str] = []
@@ -101,12 +100,12 @@ def run(program: Path, name: str, policy: str) -> list[Row]:
 
 
 def of(rows: Sequence[Row], case: str, policy: str) -> list[Row]:
-    """Return the patterns of a case under a policy."""
+    """Return the patterns of a case with a policy."""
     return [row for row in rows if (row.case, row.policy) == (case, policy)]
 
 
 def times(rows: Sequence[Row], case: str) -> str:
-    """Return the table of times of a case, relative to a pair alone."""
+    """Return the table of times of a case, relative to an isolated pair."""
     (alone,) = of(rows, case, "alone")
     lines = []
     for policy in CASES[case].policies:
@@ -126,7 +125,7 @@ def times(rows: Sequence[Row], case: str) -> str:
 
 
 def rates(rows: Sequence[Row], case: str) -> str:
-    """Return the table of mean rates of a case, relative to a pair alone."""
+    """Return the table of mean rates of a case, relative to an isolated pair."""
     (alone,) = of(rows, case, "alone")
     lines = []
     for policy in CASES[case].policies:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Cost of very many ranks: `make bench-scale`, a section of docs/performance.md.
 
-First thousands of ranks on few hosts (many_ranks.py), then up to two million. Each of the latter is
-the command that a user would type: `weft run` with the fabric, the number of ranks, the ranks per
-host, and the program; the only other option is `--memory`. Runs that do not fit into this machine's
-memory are refused by weft before they start, or ended when they exhaust it; this is reported and
-entered in the table, and the others continue. All runs alternate, round by round; completed ones
-are kept and not repeated.
+The study covers thousands of ranks on few hosts (many_ranks.py), then up to two million ranks. Each
+of the large runs uses the command that a user would type: `weft run` with the fabric, the number of
+ranks, the ranks per host, and the program; the only other option is `--memory`. weft refuses runs
+that do not fit into this machine's memory before they start, or ends them when they exhaust it; the
+study reports this, enters it in the table, and continues with the next run. All runs alternate,
+round by round; completed runs are stored and not repeated.
 """
 
 import re
@@ -35,7 +35,7 @@ HOSTS = 65_536
 
 @dataclass(frozen=True)
 class Case:
-    """Program of examples/ with its arguments, its numbers of ranks, and its repetitions."""
+    """Program of examples/ with its arguments, numbers of ranks, and repetitions."""
 
     program: str
     arguments: str
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def ppn(self) -> int:
-        """Ranks per host: 16, or more if the hosts cannot hold all ranks."""
+        """Ranks per host: 16, or more if the fabric has too few hosts."""
         return max(16, self.ranks // HOSTS)
 
 
@@ -56,8 +56,8 @@ CASES = (
     Case("halo_exchange", "1 64 2", 1_048_576),
     Case("halo_exchange", "1 1024 1", 1_048_576, rounds=2),
 )
-"""Ten Allreduces of 1 KiB, or of 8 B for two million ranks; one exchange with four neighbours of 64
-B each, at once or in two phases, and one of 1 KiB.
+"""Allreduce: ten calls of 1 KiB (8 B at two million ranks). Halo exchange with four neighbours: 64
+B each, in one or two phases, and 1 KiB.
 """
 
 
@@ -75,7 +75,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Run:
-    """One program with one number of ranks; no measurements if it was refused."""
+    """Run of one program with one number of ranks; no measurements if weft refused it."""
 
     program: str
     arguments: str
@@ -85,15 +85,15 @@ class Run:
     system_s: float = 0
     wall_s: float = 0
     peak_gib: float = 0
-    """Peak memory of all processes together, by resident set size."""
+    """Peak of the summed resident set sizes of all processes."""
     proportional_gib: float = 0
-    """Peak memory by proportional set size."""
+    """Peak of the summed proportional set sizes."""
     record_gib: float = 0
-    """Peak RSS of the simulator's process in the record, as reported by Linux."""
+    """Peak RSS of the simulator process in the record, as reported by Linux."""
 
 
 def write() -> None:
-    """Perform missing measurements, and write the table."""
+    """Execute missing measurements, and write the table."""
     rows: Table = []
     for number in range(1, max(case.rounds for case in CASES) + 1):
         refused = {_name(run) for run in read(rows) if run.refused}
@@ -115,7 +115,7 @@ def _part(case: Case) -> Table:
 
 
 def measure(case: Case, fabric: str, ppn: int) -> Run:
-    """Run one of the programs; failure for lack of memory is reported and is not an error."""
+    """Run one of the programs; lack of memory is reported and is not an error."""
     with work_directory() as work:
         program = work / case.program
         compile_c(paths.example(f"{case.program}.c"), program)
@@ -142,7 +142,7 @@ def _command(case: Case, program: Path, where: tuple[str, int], record: Path) ->
 
 
 def _left_mib() -> int:
-    """Return a run's memory limit, so that it ends before the machine runs out."""
+    """Return a run's memory limit, below the machine's free memory."""
     there, _ = Machine().memory()
     return (there >> 20) * 19 // 20
 
@@ -174,7 +174,7 @@ def read(rows: Table) -> list[Run]:
 
 
 def table(runs: Sequence[Run]) -> str:
-    """Return the table of the page: medians of the rounds, and their largest peak."""
+    """Return the table for the page: medians over the rounds, and their largest peak."""
     heads = ("program", "ranks", "CPU: user", "system", "wall time", "peak memory", "per rank")
     rounds = _rounds([run for run in runs if not run.refused])
     lines = [_line(of_one) for of_one in rounds.values()]
@@ -233,7 +233,7 @@ def _checks(rounds: Rounds) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Return text wrapped for `make lint`: at 100 columns, without breaking code spans."""
+    """Wrap text for `make lint`, at 100 columns without breaking code spans."""
     whole = re.sub("`[^`]*`", lambda span: span[0].replace(" ", "\0"), text)
     return fill(whole, 100).replace("\0", " ") + "\n"
 

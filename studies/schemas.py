@@ -34,18 +34,18 @@ FILES: dict[str, type[Model]] = {
 }
 
 INPUTS = [f"weft-{name}" for name in INPUT_SCHEMAS]
-"""Files that users write."""
+"""Names of the schemas of files that users write."""
 
 
 def text(name: str) -> str:
-    """Return a schema in the form of its file."""
+    """Return a schema as the text of its file."""
     if name in INPUTS:
         return json.dumps(schema_of(name.removeprefix("weft-")), indent=1) + "\n"
     return json.dumps(schema(FILES[name], name), indent=1) + "\n"
 
 
 def write(folder: Path = SCHEMAS) -> None:
-    """Write all of them."""
+    """Write all schemas."""
     folder.mkdir(exist_ok=True)
     for name in (*FILES, *INPUTS):
         (folder / f"{name}.json").write_text(text(name), encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/jobs.md: what jobs on one fabric cost each other, by placement and policy of switches.
+"""docs/jobs.md: slowdown of jobs that share a fabric, by placement and switch policy.
 
 Times are simulated and the same on every machine.
 """
@@ -24,12 +24,12 @@ FABRICS = {"fat-tree-1024": "fat tree, 1,024 hosts", "dragonfly-16x16": "Dragonf
 PLACEMENTS = ("contiguous", "round-robin", "fragments", "random")
 JOBS = 8
 RANKS = 32
-"""Ranks of a job, one on each host: all jobs fill the Dragonfly."""
+"""Ranks per job, one per host: the jobs together fill the Dragonfly."""
 PROGRAMS = {
     "allreduce": ("allreduce_latency.c", ("65536", "40")),
     "alltoall": ("benchmark_collectives.c", ("alltoall", "65536", "iterations=20", "warm-up=1")),
 }
-"""Programs of every second job, with their arguments."""
+"""Programs, with arguments, of every second job."""
 POLICIES: dict[str, dict[str, Any]] = {
     "hosts": {},
     "equal parts": {"switch.channels": JOBS, "switch.slots": SLOTS // JOBS},

@@ -21,11 +21,11 @@ from weft.runs.toolchain import compile_c
 
 FABRIC = "tofino-64x64"
 HOSTS = 8
-"""Hosts of a job, with one rank each."""
+"""Hosts per job, with one rank each."""
 JOBS = (1, 2, 4, 8)
 SIZES = (1 << 10, 16 << 10, 256 << 10, 4 << 20)
 SLOTS = 256
-"""Slots of the switch for all jobs, each of 256 B: those of a channel of mpitofino."""
+"""Slots of the switch for all jobs, each of 256 B, as in a channel of mpitofino."""
 CALLS = 20
 SHARES, LOCK, BEST, OFF = "equal parts", "one job at a time", "best effort", "hosts"
 POLICIES = (SHARES, LOCK, BEST, OFF)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Generates what the API's sources repeat, for type checkers, editors and the reference.
+"""Generates the repeated parts of the API's sources, for type checkers, editors and the reference.
 
 python -m studies.signatures
 
-Options of runs are declared in `weft.runs.options`: their signatures and docstrings are written
-into python/weft/api. Public names are those in `__all__` of the API's modules: they are written
-into python/weft/__init__.py, and the testbed's into its extension.
+Options of runs are declared in `weft.runs.options`; the script writes their signatures and
+docstrings into python/weft/api. Public names are declared in `__all__` of the API's modules; the
+script writes them into python/weft/__init__.py, and the testbed's names into its extension.
 """
 
 import ast
@@ -62,7 +62,7 @@ _ENTRY = re.compile(r"^        (\w+): ", re.MULTILINE)
 
 
 def annotation(one: DeclaredOption) -> str:
-    """Return the type of a parameter in the API's sources."""
+    """Return the type of a parameter as in the API's sources."""
     kind = _ANNOTATIONS[type(one.option.kind)]
     return f"{kind} | None" if one.default is None else kind
 
@@ -73,7 +73,7 @@ def _literal(value: object) -> str:
 
 
 def default(one: DeclaredOption) -> str:
-    """Return the default of a parameter in the API's sources."""
+    """Return the default of a parameter as in the API's sources."""
     if isinstance(one.option.kind, value_types.Changes):
         return "None"
     return (
@@ -126,7 +126,7 @@ def _entry(name: str, text: str) -> str:
 
 
 def _arguments(docstring: str, texts: Mapping[str, str], *, adding: bool) -> str:
-    """Return a docstring with the texts of some arguments; missing ones are appended."""
+    """Return a docstring with the texts of some arguments replaced; append missing arguments."""
     before, head, rest = docstring.partition("    Args:\n")
     body, blank, after = rest.partition("\n\n")
     starts = [*_ENTRY.finditer(body)]
@@ -143,7 +143,7 @@ def _arguments(docstring: str, texts: Mapping[str, str], *, adding: bool) -> str
 
 
 def _with_texts(source: str, function: str, texts: Mapping[str, str], *, adding: bool) -> str:
-    """Return a module's source with the texts of some arguments of a function."""
+    """Return a module's source with the texts of some arguments of a function replaced."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             lines = source.splitlines(keepends=True)
@@ -185,7 +185,7 @@ def declared_names(module: Path) -> list[str]:
 
 
 def own_names() -> dict[str, Sequence[str]]:
-    """Return weft's public names by module."""
+    """Return weft's public names, by module."""
     api = {f"weft.api.{file.stem}": declared_names(file) for file in API.glob("*.py")}
     return dict(sorted({**{k: v for k, v in api.items() if v}, **NOT_OF_API}.items()))
 
@@ -196,7 +196,7 @@ def testbed_names() -> dict[str, Sequence[str]]:
 
 
 def _imports() -> str:
-    """Return imports; those that are not in `__all__` state that they are passed on."""
+    """Return imports; names that are not in `__all__` use the re-export form."""
     own = (
         f"from {module} import {', '.join(_OTHERWISE_CALLED.get(one, one) for one in names)}\n"
         for module, names in own_names().items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Interface of a study: it measures into tables, and renders tables as figures and texts of a page.
+"""Interface of a study: measures into tables, and renders tables as figures and page texts.
 
 The two halves communicate only through the tables, which are kept in docs/. Figures and pages can
 therefore be regenerated without measuring, and tests compare them with their tables.
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "images"
 OPTION = "studies"
-"""Option named in write errors."""
+"""Option name for write errors."""
 
 Row = Mapping[str, object]
 Table = list[dict[str, str]]
@@ -31,18 +31,18 @@ Table = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Study:
-    """One study."""
+    """Study: measurement, and rendering of its tables."""
 
     name: str
     about: str
     measure: Callable[[], None]
-    """Perform missing runs, and write the tables."""
+    """Executes missing runs, and writes the tables."""
     figures: Callable[[], Mapping[Path, Figure]] = dict
-    """Draw the tables."""
+    """Draws the tables."""
     page: Path | None = None
     """Page with sections for texts."""
     texts: Callable[[], Mapping[str, str]] = field(default=dict)
-    """Return the texts of the page by section name, from the tables."""
+    """Returns the texts of the page from the tables, by section name."""
 
 
 def show(study: Study) -> None:
@@ -69,7 +69,7 @@ def read_table(source: Path) -> Table:
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return a Markdown table whose first columns are text and the others numbers."""
+    """Return a Markdown table with `left` text columns, followed by number columns."""
     rule = "---|" * left + "---:|" * (len(heads) - left)
     lines = [f"| {' | '.join(heads)} |", f"|{rule}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/traffic.md: the keys of traffic files, as defined by the program.
+"""docs/traffic.md: the keys of traffic files, as defined in the code.
 
-Nothing is measured.
+The study measures nothing.
 """
 
 from studies.study import DOCS, Study, markdown

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/training-models.md: keys of training files, and presets, as the program knows them."""
+"""docs/training-models.md: keys of training files, and presets, as defined in the code."""
 
 from collections.abc import Iterator
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/training-study.md: iterations of a dense model and of a mixture of experts on many GPUs.
+"""docs/training-study.md: iterations of a dense and a mixture-of-experts model on many GPUs.
 
-Each layout is executed with rings and trees, NVLS and SHARP, some with Allgathers by multicast;
-one also beside a second job, and with a cable that fails. Times are simulated and the same on every
-machine; the CPU time is that of the machine that measured.
+Each layout is simulated with rings and trees, NVLS and SHARP, some layouts also with multicast
+Allgathers; one layout also with a concurrent second job, and with a failing cable. Times are
+simulated and the same on every machine; CPU times are specific to the measuring machine.
 """
 
 import random
@@ -37,18 +37,20 @@ HEAD = (
 
 
 GPUS_OF_UNIT = 256
-"""More take 32 spines, so that each leaf has as many cables up as down."""
+"""GPUs per unit; more GPUs use 32 spines, so that each leaf has the same number of cables up and
+down.
+"""
 _RINGS = ("rings and trees",)
 _NCCL = tuple(name for name in VARIANTS if name != MULTICAST)
 MOST_OF_TWO_LEVELS = 2048
-"""GPUs whose leaves have ports on 64-port spines; more take spines with a port for each leaf."""
+"""GPUs up to which 64-port spines have a port for each leaf; more GPUs use larger spines."""
 _WITHOUT_NVLS = ("rings and trees", "SHARP")
-"""Variants of layouts in which NVLS over nodes takes minutes of CPU, or is never chosen."""
+"""Variants for layouts in which NVLS across nodes takes minutes of CPU time, or is never chosen."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A model, and how GPUs share its training."""
+    """Model, and the parallel layout of its GPUs."""
 
     name: str
     model: str
@@ -59,7 +61,7 @@ class Layout:
 
     @property
     def fabric_changes(self) -> tuple[str, ...]:
-        """Changes of the fabric that give it the GPUs."""
+        """Changes to the fabric for the number of GPUs."""
         changes = [f"topology.nodes={self.gpus // GPUS_OF_NODE}"]
         if self.gpus > GPUS_OF_UNIT:
             changes.append("topology.spines=32")
@@ -81,7 +83,7 @@ def _dense(
 def _pipelined(
     gpus: int, sharding: str, variants: tuple[str, ...] = _NCCL, detail: str = "step"
 ) -> Layout:
-    """Return tensor x pipeline x data parallelism, with 8 sequences of 8,192 tokens a rank."""
+    """Return tensor x pipeline x data parallelism, with 8 sequences of 8,192 tokens per rank."""
     data = gpus // 32
     return _dense(
         f"3-D, {sharding}",
@@ -94,7 +96,7 @@ def _pipelined(
 
 
 def _sharded(gpus: int, variants: tuple[str, ...] = _NCCL, detail: str = "step") -> Layout:
-    """Return tensor parallelism in a node and FSDP over the nodes, a sequence for each node."""
+    """Return tensor parallelism within nodes and FSDP across nodes, with a sequence per node."""
     data = gpus // GPUS_OF_NODE
     return _dense(
         "tensor 8, FSDP",
@@ -107,7 +109,7 @@ def _sharded(gpus: int, variants: tuple[str, ...] = _NCCL, detail: str = "step")
 
 
 def _experts(gpus: int, variants: tuple[str, ...] = _WITHOUT_NVLS, detail: str = "step") -> Layout:
-    """Return the parallelism of a measured iteration of DeepSeek-V3, with half of its batch."""
+    """Return the parallelism of a measured iteration of DeepSeek-V3, with half the batch size."""
     return Layout(
         "4 stages, experts among 64",
         "deepseek-v3",
@@ -128,7 +130,7 @@ LAYOUTS = (
     _experts(256),
     _experts(1024, _RINGS, "call"),
 )
-"""Layouts in the order of the table: those of one kind by the number of GPUs."""
+"""Layouts in table order, by number of GPUs within each kind."""
 
 
 def trained(layout: Layout) -> Training:
@@ -140,7 +142,7 @@ def trained(layout: Layout) -> Training:
 
 
 def measure() -> None:
-    """Execute all layouts; then two jobs at once, and failing links."""
+    """Simulate all layouts, then two concurrent jobs, and failing links."""
     parts = [
         (f"{layout.model}-{layout.name}-{layout.gpus}-{variant}", partial(_alone, layout, variant))
         for layout in LAYOUTS
@@ -190,7 +192,7 @@ def _row(layout: Layout, variant: str, training: Training, its: Iteration) -> di
     }
 
 
-# ---- Two jobs at once
+# ---- Two concurrent jobs
 
 BESIDE = DOCS / "training-study-beside.csv"
 BESIDE_HEAD = (
@@ -198,7 +200,7 @@ BESIDE_HEAD = (
     " once on superpod-h100-32 with two units\n"
 )
 NODES = 64
-"""Nodes of two units, of which each job has half."""
+"""Nodes of two units, half of them for each job."""
 SEED = 1
 
 
@@ -213,11 +215,11 @@ PLACEMENTS: Mapping[str, tuple[int, Sequence[int]]] = {
     "nodes at random, 4 spines": (4, _at_random()),
     "nodes at random, 32 spines": (32, _at_random()),
 }
-"""Number of spines, and the nodes: the first half for the first job, in the order of its ranks."""
+"""Number of spines, and the nodes in rank order: the first half for the first job."""
 
 
 def beside(name: str) -> Table:
-    """Return the times of two jobs at once and alone, with this placement."""
+    """Return the times of two jobs, concurrent and alone, with this placement."""
     spines, nodes = PLACEMENTS[name]
     layout = _sharded(256)
     jobs: list[dict[str, object]] = [
@@ -280,7 +282,7 @@ FAILING_HEAD = (
     " llama-3-70b (tensor 8, FSDP, 512 GPUs)\n"
 )
 RATE = 35 / 54
-"""Failures of switches and cables in a day on 16,384 GPUs: presets/faults/llama-3.toml."""
+"""Failures of switches and cables per day with 16,384 GPUs: presets/faults/llama-3.toml."""
 _DAY_S = 86_400
 FAULTS: Mapping[str, str] = {
     "none": "",
@@ -288,7 +290,7 @@ FAULTS: Mapping[str, str] = {
     "GPU to leaf, repaired after 1 s": 'link = "{leaf}"\nat = "500ms"\nuntil = "1500ms"\n',
     "GPU to leaf, not repaired": 'link = "{leaf}"\nat = "500ms"\n',
 }
-"""Fault by name; a cable of the first rail, which the ring between the units crosses."""
+"""Fault by name, on a cable of the first rail that the ring between the units crosses."""
 
 
 def failed(name: str) -> Table:
@@ -319,7 +321,7 @@ def failed(name: str) -> Table:
 
 
 def _cables(fabric: "_core.Fabric") -> dict[str, str]:
-    """Return a cable of the GPU at the units' border, and the one that its ring takes to a spine.
+    """Return a cable of the GPU at the units' border, and its ring's cable to a spine.
 
     The ring of a rail goes from the last node of the first unit to the first node of the second.
     """
@@ -356,7 +358,7 @@ def _failing_table(rows: Table) -> str:
 
 
 def _groups(rows: Table) -> Iterator[list[dict[str, str]]]:
-    """Yield the rows of each layout, those of rings and trees first."""
+    """Yield the rows of each layout, rings and trees first."""
     found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for row in rows:
         found.setdefault((row["model"], row["layout"], row["gpus"]), []).append(row)
@@ -412,7 +414,7 @@ def _figures() -> dict[Any, Figure]:
     ]
     begins = [0.0] * len(rows)
     for number, (column, name) in enumerate(PARTS.items()):
-        # Times of different models are compared as shares of their own rings and trees.
+        # Times of different models are compared relative to their own times with rings and trees.
         widths = [float(row[column]) / _base_s(rows, row) for row in rows]
         axes.barh(
             range(len(rows)),

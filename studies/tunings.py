@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""docs/simgrid.md: its table of tunings is the core's.
+"""docs/simgrid.md: the table of tunings, from the core.
 
-Nothing is measured: the rows of src/model/tuning hold the figures.
+The study measures nothing: src/model/tuning contains the figures.
 """
 
 from studies.study import DOCS, Study, markdown
@@ -9,7 +9,7 @@ from weft import _core
 
 
 def texts() -> dict[str, str]:
-    """Return the text of each place."""
+    """Return the text of each generated section."""
     rows = [
         (
             f"`{row['name']}`",

@@ -30,7 +30,7 @@ def read(file: Path = NOTEBOOK) -> Any:
 
 
 def executed(book: Any) -> Any:
-    """Run all cells in a folder of their own; return the notebook with their outputs."""
+    """Run all cells in a separate folder; return the notebook with their outputs."""
     with tempfile.TemporaryDirectory() as folder:
         own = {name: f"{folder}/{name}" for name in ("XDG_CACHE_HOME", "IPYTHONDIR")}
         with mock.patch.dict(os.environ, own):

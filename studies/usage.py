@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Resources used by a command and its children: time, and the peak of their total memory.
+"""Resource usage of a command and its children: time, and peak of total memory.
 
-Memory is polled from outside while the command runs, in two ways that are independent of each other
-and of the command's own figures. Resident sets are cheap to sum but count shared pages twice.
-Proportional sets count them once, but Linux walks all pages to compute them, so they are polled
-less often the longer that takes.
+Memory is polled from outside while the command runs, by two measures that are independent of each
+other and of the command's own figures. Resident sets are cheap to sum but count shared pages
+repeatedly. Proportional sets count shared pages once, but Linux walks all pages to compute them, so
+the polling interval grows with the time of a reading.
 """
 
 import os
@@ -88,7 +88,7 @@ def watched(command: Sequence[str]) -> Usage:
 
 @contextmanager
 def _looking_at(*peaks: _Peak) -> Iterator[None]:
-    """Poll the peaks until the body has ended."""
+    """Poll memory for the peaks until the body has ended."""
     over = threading.Event()
 
     def watch() -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`make conformance`: MPICH's test programs, under stock SMPI and under weft.
 
-Runs the suites mpich-3 and mpich-4, or one of them. Prints a table of each, and writes it to docs/
-(a row per directory) and build/conformance/results-mpich-4.csv (a row per test, with the output of
-failed ones). Exits with status 1 if a test passes under stock SMPI but not under weft.
+Runs the suites mpich-3 and mpich-4, or one of them. Prints a table for each suite, and writes it to
+docs/ (a row per directory) and build/conformance/results-mpich-4.csv (a row per test, with the
+output of failed tests). Exits with status 1 if a test passes under stock SMPI but not under weft.
 """
 
 import argparse
@@ -44,12 +44,12 @@ class Result:
     outcomes: dict[Under, Outcome]
 
     def passed(self, under: Under) -> bool:
-        """Return true if the test passed there."""
+        """Return true if the test passed under this simulator."""
         return self.outcomes[under].passed
 
     @property
     def lost(self) -> bool:
-        """True if weft breaks a test that passes without it."""
+        """True if the test passes under stock SMPI but fails under weft."""
         return self.passed(Under.STOCK) and not all(map(self.passed, self.outcomes))
 
 
@@ -73,7 +73,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _is_any_lost(suite: Suite, directories: Sequence[str], runner: Runner) -> bool:
-    """Run a suite; the table in docs is written only if all directories are run."""
+    """Run a suite; write the table in docs only if all directories were run."""
     results = _all_results(suite, _chosen(suite.tests(), directories), runner)
     rows = _rows(results)
     _print(suite, rows)
@@ -113,7 +113,7 @@ def _all_results(suite: Suite, tests: Sequence[Test], runner: Runner) -> list[Re
 
 
 def _finished(what: str, futures: Sequence[Future[T]]) -> list[T]:
-    """Wait for all, and show progress."""
+    """Wait for all futures, and show progress."""
     for number, future in enumerate(as_completed(futures), 1):
         future.result()
         if number % 50 == 0 or number == len(futures):
@@ -125,7 +125,7 @@ Built = Path | CannotBuild
 
 
 def _result(ways: Sequence[Under], test: Test, stock: Built, weft: Built, runner: Runner) -> Result:
-    """Run a test: SimGrid's build of its program under stock SMPI, weft's build otherwise."""
+    """Run a test: SimGrid's build of the program under stock SMPI, else weft's build."""
     outcomes = {}
     for under in ways:
         program = stock if under is Under.STOCK else weft
@@ -144,7 +144,7 @@ def _head(suite: Suite) -> list[str]:
 
 
 def _rows(results: Sequence[Result]) -> list[Row]:
-    """Return a row per directory, and one for all."""
+    """Return a row per directory, and a row for the total."""
     directories = dict.fromkeys(result.test.directory for result in results)
     rows = [
         _row(name, [result for result in results if result.test.directory == name])

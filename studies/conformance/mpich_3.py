@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPICH 3's test programs, as SimGrid's source distribution has them.
+"""MPICH 3's test programs, as in SimGrid's source distribution.
 
-The rules of compilation are those of SimGrid's CMakeLists.txt next to the programs, but without
-optimisation, which halves the compile time; the run time is spent in SimGrid.
+The compilation follows SimGrid's CMakeLists.txt next to the programs, but without optimisation,
+which halves the compile time; run time is dominated by SimGrid.
 """
 
 import struct
@@ -21,7 +21,7 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.toolchain import OF_SOURCES
 
 _FOLDER = "teshsuite/smpi/mpich3-test"
-# Programs whose sources have another name, or that have several sources.
+# Programs whose source has another name, or with several sources.
 _SOURCES = {
     "bcast_full": ("bcast.c",),
     "bcast_min_datatypes": ("bcast.c",),
@@ -52,12 +52,12 @@ _RMA_DEFINITIONS = (
     *("-DHAVE_PROTOTYPES", "-DHAVE_SIGNAL_H", "-DHAVE_SIGACTION", "-DHAVE_SLEEP", "-DHAVE_SYSCONF"),
 )
 _FLAGS = {
-    # SimGrid's copy uses macros of its own, which its mpi.h brings and weft's does not.
+    # SimGrid's copy uses its own macros, which SimGrid's mpi.h provides and weft's does not.
     ".c": ("-O0", "-w", *("-include", "smpi/smpi.h", "-include", "xbt/base.h")),
     ".f": ("-O0", "-w", "-std=legacy"),
     ".f90": ("-O0", "-w", "-std=legacy"),
 }
-# Utilities that all programs of a language share.
+# Utilities shared by all programs of a language.
 _UTILITIES = {
     ".c": tuple(
         f"util/{name}.c" for name in ("dtypes", "mtest", "mtest_datatype", "mtest_datatype_gen")
@@ -68,7 +68,7 @@ _UTILITIES = {
 
 
 def source_tree() -> Path:
-    """Return the suite's directory, unpacked from the tarball that the set-up keeps."""
+    """Return the suite's directory, unpacked from the tarball that the set-up stored."""
     return unpack_once(BUILD / "source", _unpack)
 
 
@@ -93,7 +93,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def _configure(root: Path) -> None:
-    """Generate the one file that CMake configures: it defines the size of an address in Fortran."""
+    """Generate the file that CMake configures, which defines the size of an address in Fortran."""
     template = root / "f77" / "datatype" / "typeaints.h.in"
     text = template.read_text(encoding="utf-8")
     made = text.replace("@CMAKE_SIZEOF_VOID_P@", str(struct.calcsize("P")))
@@ -101,14 +101,14 @@ def _configure(root: Path) -> None:
 
 
 def read_tests() -> list[Test]:
-    """Return the tests of all directories, in the order of the lists."""
+    """Return the tests of all directories, in list order."""
     root = source_tree()
     directories = (path.parent.relative_to(root) for path in sorted(root.rglob("testlist")))
     return [test for directory in directories for test in read_list(str(directory))]
 
 
 def read_list(directory: str) -> list[Test]:
-    """Return the tests of one directory, also those that SimGrid leaves out."""
+    """Return the tests of a directory, including tests that SimGrid disables."""
     place = source_tree() / directory
     tests = suite.read_list(place / "testlist", directory, with_disabled=True)
     return [test for test in tests if not (place / test.program).is_dir()]
@@ -122,9 +122,10 @@ class _Builder:
     target: Path
     simgrid: SimGrid
     by_weft: bool
-    """Use `weft cc`, which knows the functions that weft adds to SMPI.
+    """True to use `weft cc`, which declares the functions that weft adds to SMPI.
 
-    Fortran is SimGrid's: the modules of `weft f90` refuse programs that pass arrays for scalars.
+    Fortran is always compiled by SimGrid: the modules of `weft f90` refuse programs that pass
+    arrays for scalars.
     """
     lock: Lock = field(default_factory=Lock)
 
@@ -160,7 +161,7 @@ class _Builder:
         return _SOURCES.get(program, (program + suffix,))
 
     def _utilities(self, suffix: str) -> list[Path]:
-        """Compile the functions that all programs of a language use."""
+        """Compile the functions shared by all programs of a language."""
         with self.lock:
             return [self._object(self.root / source) for source in _UTILITIES[suffix]]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPICH 4's test programs, from Debian's source package, compiled by their own configure and make.
+"""MPICH 4's test programs from Debian's source package, built with their own configure and make.
 
-The configuration is the suite's for a library that is not MPICH: strict MPI, processes, threads,
-Fortran 77 to 2008. `FROM_MPICH` is set since `configure` leaves out Fortran 2008
-otherwise. Not built are the C++ bindings, which MPI 3.0 removed.
+The configuration is the suite's configuration for other libraries: strict MPI, processes, threads,
+Fortran 77 to 2008. `FROM_MPICH` is set because `configure` otherwise omits Fortran 2008. The C++
+bindings, which MPI 3.0 removed, are not built.
 """
 
 import subprocess
@@ -28,27 +28,27 @@ from studies.study import DOCS, run_command
 from weft.base import paths
 from weft.runs.simgrid import SimGrid
 
-# The source package mpich 4.0.2-3 of Debian 12, with the checksum of its .dsc.
+# Source package mpich 4.0.2-3 of Debian 12, with the checksum from its .dsc.
 _PACKAGE = "pool/main/m/mpich/mpich_4.0.2.orig.tar.xz"
 _SHA256 = "b27039f964afeb6b8a3e009c56b441cbe368c26d6d6476ad3bb7190996875860"
 _ROOT = "mpich-4.0.2/"
 _FOLDER = "test/mpi"
-# `configure` takes the version of MPI from it.
+# `configure` reads the version of MPI from this header.
 _HEADER = "src/include/mpi.h.in"
 _SETTINGS = (
     *("--enable-strictmpi", "--enable-threads=multiple", "--enable-fortran=all"),
     *("--disable-cxx", "--disable-ft-tests"),
 )
-# The variables of `configure` when MPICH calls it.
+# Variables of `configure` when called by MPICH.
 _AS_MPICH = {"FROM_MPICH": "yes", "MPICH_ENABLE_FC": "yes"}
 _FLAGS = {
     "CFLAGS": "-O0 -w",
     "FFLAGS": "-O0 -w -std=legacy",
     "FCFLAGS": "-O0 -w -std=legacy",
 }
-# `configure` leaves this directory out of the list with strict MPI.
+# Directory that `configure` omits under strict MPI.
 _MORE = "perf"
-# Built before the programs, which link with them.
+# Built before the programs, which link with these libraries.
 _LIBRARIES = ("util", "dtpools")
 
 
@@ -70,7 +70,7 @@ class _Builder:
 
     target: Path
     compilers: dict[str, str]
-    """The variables of make that name the compilers."""
+    """make variables that name the compilers."""
 
     def build(self, directory: str, program: str) -> Path | CannotBuild:
         """Return the compiled program of a directory."""
@@ -91,8 +91,8 @@ class _Builder:
                 return
             flags = {f"WRAPPER_{name}": value for name, value in _FLAGS.items()}
             root = {"mpich_top_srcdir": str(_source().parents[1])}
-            # Programs of SimGrid's own compilers do not run outside a simulation, which stops
-            # `configure`.
+            # Programs built by SimGrid's own compilers do not run outside a simulation, which makes
+            # `configure` fail.
             settings = _weft_compilers() | _AS_MPICH | flags | root
             variables = [f"{name}={value}" for name, value in settings.items()]
             configure = str(_source() / "configure")
@@ -102,7 +102,7 @@ class _Builder:
             done.touch()
 
     def _make(self, *arguments: str) -> str | None:
-        """Return the output of make if it fails."""
+        """Run make; return its output on failure."""
         variables = [f"{name}={value}" for name, value in (self.compilers | _FLAGS).items()]
         command = ["make", "--no-print-directory", *arguments, *variables]
         result = subprocess.run(
@@ -134,14 +134,14 @@ def _weft_compilers() -> dict[str, str]:
 
 
 def _read_tests() -> list[Test]:
-    """Return the tests that the configured suite runs, in the order of its lists."""
+    """Return the tests that the configured suite runs, in list order."""
     builder = _make_builder(SimGrid(), True)
     assert isinstance(builder, _Builder)
     return [*_tests_in("", builder.target), *_tests_in(_MORE, builder.target)]
 
 
 def _tests_in(directory: str, configured: Path) -> Iterator[Test]:
-    """Yield the tests of a directory's list and of the directories in it."""
+    """Yield the tests in a directory's list, and in the lists of its subdirectories."""
     lists = [root / directory / "testlist" for root in (configured, _source())]
     for test in read_list(next(filter(Path.exists, lists)), directory):
         if (_source() / directory / test.program).is_dir():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs a test program under SimGrid alone or under `weft run`, and judges the result.
+"""Runs a test program under plain SimGrid or under `weft run`, and judges the result.
 
-Both run on the same network with the same ranks on the same hosts: weft on the fabric in this
-directory, SimGrid on its export by `weft fabric export`, without libweft.so.
+Both simulate the same network with the same ranks on the same hosts: weft the fabric in this
+directory, and SimGrid the export of this fabric by `weft fabric export`, without libweft.so.
 """
 
 import os
@@ -21,7 +21,7 @@ from weft.runs.simgrid import SimGrid
 from weft.runs.site import FabricSite, choose_ppn
 
 FABRIC = Path(__file__).with_name("fabric.toml")
-# Settings that `runtests` passes to smpirun. The host speed lets time advance while a program
+# Settings that `runtests` passes to smpirun. The host speed makes time advance while a program
 # polls.
 _HOST_SPEED = "1Gf"
 _SETTINGS = (
@@ -29,14 +29,14 @@ _SETTINGS = (
     "smpi/os:1:0.0000003:0.0000002",
     "smpi/ois:1:0.0000003:0.0000002",
 )
-# Settings of `weft run`.
+# Settings that `weft run` uses.
 _STOCK_SETTINGS = (
     *("smpi/privatization:dlopen", "precision/timing:1e-9", f"smpi/host-speed:{_HOST_SPEED}"),
 )
-# Lines that are not the program's: SimGrid's warnings, which `runtests` silences and `weft run`
-# prefixes, and weft's about programs that request more threads than it provides.
+# Lines that the program did not print: SimGrid's warnings, which `runtests` silences and `weft run`
+# prefixes, and weft's warnings about programs that request a higher thread level than it provides.
 _OTHERS = ("simgrid: ", "weft: MPI_Init_thread: the program requests ")
-# Grace period in which weft ends its child before it is ended itself.
+# Grace period for weft to end its child before weft itself is killed.
 _GRACE_S = 10.0
 # Omitted by ElementTree.
 _DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
@@ -72,7 +72,7 @@ class Runner:
     """The fabric for SimGrid, with a disk that all hosts mount."""
 
     def run(self, test: Test, program: Path, under: Under) -> Outcome:
-        """Run a test in a directory of its own."""
+        """Run a test in a separate directory."""
         with work_directory() as work:
             command = self._stock(test, work) if under is Under.STOCK else self._weft(test, under)
             environment = [f"{name}={setting}" for name, setting in test.environment]
@@ -110,7 +110,7 @@ def make_runner(directory: Path) -> Runner:
 
 
 def _add_disk(platform: Path) -> None:
-    """Give the first host a disk that the others mount, as in hosts_with_disks.xml."""
+    """Give the first host a disk that all other hosts mount, as in hosts_with_disks.xml."""
     root = ElementTree.parse(platform).getroot()
     first, *others = root.iter("host")
     disk = ElementTree.SubElement(first, "disk", id="disk", read_bw="100MBps", write_bw="40MBps")
@@ -123,7 +123,7 @@ def _add_disk(platform: Path) -> None:
 
 
 def _run(command: Sequence[str], work: Path, test: Test) -> Outcome:
-    """Run a command until it ends or times out, with its whole output as one text."""
+    """Run a command until it ends or times out; return its output as one text."""
     lines: list[str] = []
     ended = run_child(
         ["bash", "-c", 'cd "$0" && exec "$@" 2>&1', str(work), *command],
@@ -136,7 +136,7 @@ def _run(command: Sequence[str], work: Path, test: Test) -> Outcome:
 
 
 def _passed(test: Test, status: int | None, lines: Sequence[str]) -> bool:
-    """Return true if the test's criterion is met: by default a clean exit and only a pass line."""
+    """Return true if the test's criterion is met; by default, a clean exit and only a pass line."""
     if test.must_fail:
         return status not in (None, 0)
     own = [line for line in lines if not line.startswith(_OTHERS)]

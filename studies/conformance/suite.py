@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The parts that the two suites share: tests, their lists, and how to get compiled programs.
+"""Code shared by both suites: tests, test lists, and compiled programs.
 
-Each directory has a `testlist`; a line of it is a program, a number of ranks and `key=value` pairs
-(README and `runtests` of both suites). SimGrid comments out tests that SMPI cannot pass. Ignored
-are `xfail` (a program that is expected to fail still passes only if its output says so), `mem`, and
-`mpiversion` (no line requires more than the functions that weft has). Left out are lines with
-`strict=false`, whose programs test extensions of MPICH, as `runtests` does for other libraries.
+Each directory contains a `testlist`; each of its lines is a program, a number of ranks and
+`key=value` pairs (README and `runtests` of both suites). SimGrid comments out tests that SMPI
+cannot pass. weft ignores `xfail` (a program that is expected to fail still passes only if its
+output says so), `mem`, and `mpiversion` (no line requires functions that weft lacks). As `runtests`
+does for other libraries, weft omits lines with `strict=false`, whose programs test MPICH
+extensions.
 """
 
 import fcntl
@@ -23,8 +24,8 @@ from weft.runs.simgrid import SimGrid
 
 BUILD = ROOT / "build" / "conformance"
 
-_DEFAULT_RANKS = 2  # of `runtests`: $np_default
-# Lists ask for up to 1,200 s; programs that pass here take a few seconds.
+_DEFAULT_RANKS = 2  # $np_default of `runtests`
+# Lists request up to 1,200 s; programs that pass here take a few seconds.
 _TIME_LIMIT_S = 60.0
 # Tests disabled in SimGrid may hang.
 _DISABLED_TIME_LIMIT_S = 20.0
@@ -44,7 +45,7 @@ class Test:
     time_limit_s: float = _TIME_LIMIT_S
     environment: tuple[tuple[str, str], ...] = ()
     must_fail: bool = False
-    """True if the test passes by ending with an error (resultTest=TestStatus, TestErrFatal)."""
+    """True if the test passes by exiting with an error (resultTest=TestStatus, TestErrFatal)."""
     disabled: bool = False
     """True if the line is commented out in SimGrid's list."""
 
@@ -56,13 +57,13 @@ class Test:
 
 @dataclass(frozen=True)
 class CannotBuild:
-    """A program that the compiler rejects."""
+    """Program that the compiler rejects."""
 
     said: str
 
 
 class Under(StrEnum):
-    """Simulator: SimGrid alone, or weft with collectives executed by switches or hosts."""
+    """Simulator: plain SimGrid, or weft with collectives executed by switches or hosts."""
 
     STOCK = "stock"
     WEFT = "weft"
@@ -71,7 +72,7 @@ class Under(StrEnum):
 
 
 class Builder(Protocol):
-    """Compiles programs; existing binaries are reused."""
+    """Compiles programs; reuses existing binaries."""
 
     def build(self, directory: str, program: str) -> Path | CannotBuild:
         """Return the compiled program of a directory."""
@@ -79,13 +80,13 @@ class Builder(Protocol):
 
 @dataclass(frozen=True)
 class Suite:
-    """A version of MPICH's test programs."""
+    """Version of MPICH's test programs."""
 
     name: str
     origin: str
-    """Where the programs come from, for the table."""
+    """Origin of the programs, for the table."""
     summary: Path
-    """The table that the study writes."""
+    """Table written by the study."""
     ways: Sequence[Under]
     """Simulators that run each program."""
     tests: Callable[[], list[Test]]
@@ -94,9 +95,9 @@ class Suite:
 
 
 def unpack_once(target: Path, unpack: Callable[[Path], None]) -> Path:
-    """Return a directory, which is filled under another name first if it does not exist.
+    """Return a directory; if it does not exist, fill it under another name first.
 
-    All test processes call this to list the tests: one unpacks, the others wait.
+    All test processes call this to list the tests: one process unpacks while all others wait.
     """
     BUILD.mkdir(parents=True, exist_ok=True)
     with locked(BUILD / "lock"):
@@ -110,14 +111,14 @@ def unpack_once(target: Path, unpack: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock, which other processes respect."""
+    """Hold a file lock, which other processes respect."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def read_list(path: Path, directory: str, *, with_disabled: bool = False) -> list[Test]:
-    """Return the tests of a directory's list; lines that name a subdirectory are among them."""
+    """Return the tests in a directory's list, including lines that name a subdirectory."""
     lines = path.read_text(encoding="utf-8").splitlines()
     tests = (_parse(directory, line) for line in lines)
     return [test for test in tests if test and (with_disabled or not test.disabled)]

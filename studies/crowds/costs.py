@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Cost of crowds: CPU time and memory by what is sent, on what, and by how much is in flight."""
+"""Cost of crowds: CPU time and memory by pattern, fabric, and number of messages in flight."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -25,7 +25,9 @@ CROWDS = (
     Crowd("torus", 256, ("messages", "random", "256", "8", "1")),
 )
 BY_SMPI = 3
-"""The first of them are carried by SMPI's messages too, which take minutes for the others."""
+"""Number of crowds, from the first, also measured with SMPI's messages, which take minutes for the
+rest.
+"""
 SIZES = {"100 kB": "100000", "8 B": "8"}
 IN_FLIGHT = tuple(1 << power for power in range(10, 21))
 _GROWING = 1024  # ranks
@@ -33,7 +35,7 @@ _GROWING = 1024  # ranks
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a run, without its start and end."""
+    """Cost of a run without start-up and end."""
 
     fabric: str
     ranks: int
@@ -46,7 +48,7 @@ class Cost:
 
     @property
     def message_us(self) -> float:
-        """CPU time of a message in microseconds."""
+        """CPU time per message in microseconds."""
         return self.cpu_s / self.messages * 1e6
 
 
@@ -58,7 +60,7 @@ _OPTIONS: dict[str, dict[str, object]] = {
 
 
 def measure() -> None:
-    """Measure all crowds by weft's and SMPI's messages, and how the cost grows."""
+    """Measure all crowds with weft's and SMPI's messages, and the growth of the cost."""
     with compiled() as program:
         rows = [_cost(program, crowd, "weft") for crowd in CROWDS]
         rows += [_cost(program, crowd, "smpi") for crowd in CROWDS[:BY_SMPI]]

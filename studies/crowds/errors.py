@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Errors of resolutions: random crowds with each, beside the exact ones."""
+"""Errors of time resolutions: random crowds at each resolution, compared with exact updates."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Error:
 
     case: int
     what: str
-    """A key of `KINDS`."""
+    """Key of `KINDS`."""
     resolution: str
     number: int
     mean: float
@@ -41,7 +41,7 @@ class Error:
 
 
 def measure() -> None:
-    """Run all cases with all resolutions."""
+    """Run all cases at all resolutions."""
     draws = random.Random(1)
     kinds = [kind for kind, number in CASES.items() for _ in range(number)]
     rows: list[Error] = []
@@ -73,7 +73,7 @@ def _ends(program: Path, crowd: Crowd, resolution: str) -> Iterator[tuple[str, S
     result = run(program, crowd, *_changes(resolution))
     ends = result.ends
     size = int(crowd.words[3])
-    if size > 0:  # of random sizes, those of long and of short messages would be mixed
+    if size > 0:  # with random sizes, long and short messages would be mixed
         kind = "short" if size < _SHORT else "long"
         yield kind, [ends[receive] for receive in sorted(ends)]
     yield "last", [max(ends.values())]

@@ -15,11 +15,11 @@ from studies.crowds.errors import KINDS, RESOLUTIONS, Error
 from studies.study import DOCS, IMAGES, Study, markdown
 from weft.base.plots import COLOURS, MARKERS, look
 
-_LEAST = 1e-6  # smaller errors are drawn as this
+_LEAST = 1e-6  # smaller errors are drawn at this value
 
 
 def costs_table(rows: Sequence[Cost]) -> str:
-    """Return a row per crowd: weft's messages beside SMPI's."""
+    """Return a row per crowd, with weft's messages and SMPI's."""
     crowds = dict.fromkeys((row.fabric, row.ranks, row.words) for row in rows)
     found = {(row.fabric, row.ranks, row.words, row.transport): row for row in rows}
     heads = ("", "fabric", "messages", "CPU", "a message", "memory", "SMPI's messages", "memory")
@@ -51,7 +51,7 @@ def _named(row: Cost) -> str:
 
 
 def draw_growth(rows: Sequence[Cost]) -> Figure:
-    """Draw CPU time and memory by messages in flight."""
+    """Plot CPU time and memory against messages in flight."""
     figure = Figure(figsize=(9.6, 4.2), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, quantity, name in zip(
@@ -82,7 +82,7 @@ def draw_growth(rows: Sequence[Cost]) -> Figure:
 
 
 def draw_errors(rows: Sequence[Error]) -> Figure:
-    """Draw mean and worst errors by resolution, a panel for each quantity."""
+    """Plot mean and largest errors against resolution, one panel per quantity."""
     figure = Figure(figsize=(9.6, 5.6), layout="constrained")
     for axes, (what, title) in zip(figure.subplots(2, 3).flat, KINDS.items(), strict=True):
         _panel(axes, [row for row in rows if row.what == what])
@@ -112,7 +112,7 @@ def _mean(rows: Sequence[Error]) -> float:
 
 
 def errors_table(rows: Sequence[Error]) -> str:
-    """Return mean and worst error by quantity for some resolutions."""
+    """Return mean and largest error by quantity, for some resolutions."""
     heads = ("", "cases", *(f"`{one}`, {kind}" for one in _SHOWN for kind in ("mean", "worst")))
     lines = []
     for what, name in KINDS.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A run of crowds.c."""
+"""Runs of crowds.c."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from weft.runs.toolchain import compile_c
 
 HERE = Path(__file__).parent
 Fabric = tuple[str, ...]
-"""Name of a fabric, and its changes as `TABLE.KEY=VALUE`."""
+"""Name of a fabric, and its changes, each as `TABLE.KEY=VALUE`."""
 FABRICS: dict[str, Fabric] = {
     "fat tree": ("fat-tree-1024-radix-32",),
     "fat tree, 4:1": (
@@ -31,7 +31,7 @@ FABRICS: dict[str, Fabric] = {
 
 @dataclass(frozen=True)
 class Crowd:
-    """Messages that ranks send at once."""
+    """Messages that ranks send simultaneously."""
 
     fabric: str
     ranks: int
@@ -39,32 +39,32 @@ class Crowd:
     """Arguments of crowds.c."""
 
     def __str__(self) -> str:
-        """Return what errors say."""
+        """Return the name used in errors."""
         return f"{self.ranks} ranks on {self.fabric}: {' '.join(self.words)}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """Output of a run, and its record."""
+    """Output of a run, with its record."""
 
     lines: Sequence[str]
     record: Record
 
     @property
     def end(self) -> float:
-        """Time of the last rank in seconds."""
+        """End time of the last rank in seconds."""
         return float(self.lines[-1].split()[1])
 
     @property
     def ends(self) -> dict[tuple[int, int], float]:
-        """Time of each receive, by rank and position."""
+        """End time of each receive, by rank and position."""
         words = (line.split() for line in self.lines[:-1])
         return {(int(rank), int(receive)): float(end) for rank, receive, end in words}
 
 
 @contextmanager
 def compiled() -> Iterator[Path]:
-    """Provide the program."""
+    """Compile the program for use within the context."""
     with work_directory() as work:
         program = work / "crowds"
         compile_c(HERE / "crowds.c", program)
@@ -72,7 +72,7 @@ def compiled() -> Iterator[Path]:
 
 
 def run(program: Path, crowd: Crowd, *changes: str, **options: object) -> Result:
-    """Run the program with these changes of its fabric."""
+    """Run the program on a fabric with changes."""
     fabric, *own = FABRICS[crowd.fabric]
     lines: list[str] = []
     request = Request.of(
@@ -81,7 +81,7 @@ def run(program: Path, crowd: Crowd, *changes: str, **options: object) -> Result
         ranks=crowd.ranks,
         program=str(program),
         arguments=crowd.words,
-        config=("smpi/wtime:0",),  # reading the time of an end takes none
+        config=("smpi/wtime:0",),  # reading the clock at the end is free
         **{"offload": "off", **options},
     )
     record = launch.run(launch.prepare(request), lines.append)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Explanations, from profiles, of the exponents above 1 on the page.
+"""Explanations of the exponents above 1 on the page, based on profiles.
 
-Shares are fractions of `perf record`'s samples of the simulator's process, including start and end.
+Percentages are fractions of the `perf record` samples of the simulator process, including start and
+end.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Scaling exponents: fit of a power law, with confidence interval.
 
-Least squares on logarithms. Only the upper part of the range is fitted, from a sixteenth of the
-largest value on, and only values above the resolution: below, start-up cost and noise flatten the
-curve.
+Least squares on logarithms. The fit covers only the upper part of the range, at least a sixteenth
+of the largest value, and only values above the resolution: below, start-up cost and noise flatten
+the curve.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy import polyfit
 from scipy.stats import t
 
 UPPER_PART = 16
-"""The fit begins at the largest value divided by this."""
+"""Ratio of the largest value to the smallest fitted value."""
 LEAST_POINTS = 4
 CONFIDENCE = 0.95
 FASTER = 1.05
@@ -23,7 +23,7 @@ FASTER = 1.05
 
 @dataclass(frozen=True)
 class Fit:
-    """y = factor * x**exponent, with the uncertainty of the exponent in either direction."""
+    """Power law y = factor * x**exponent, with the exponent's uncertainty in each direction."""
 
     exponent: float
     uncertainty: float
@@ -38,7 +38,7 @@ class Fit:
 
     @property
     def perhaps_faster(self) -> bool:
-        """True if the exponent is superlinear, but not its whole interval."""
+        """True if the exponent, but not its whole confidence interval, is superlinear."""
         return self.exponent > FASTER and not self.faster_than_linear
 
     def at(self, x: float) -> float:

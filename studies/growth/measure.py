@@ -2,7 +2,7 @@
 """Runs the series round by round, and reads their costs.
 
 CPU time is the simulator process's user and system time, memory its peak RSS. The minimum over the
-rounds counts: other load on a machine only increases both.
+rounds is used, as other load on the machine only increases both quantities.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from weft.runs.toolchain import compile_c
 TABLE = DOCS / "growth.csv"
 ROUNDS = 3
 RESOLUTION = {"cpu_s": 0.02, "memory_mib": 1.0}
-"""Differences below this, after subtraction of the base run, are indistinguishable from noise."""
+"""Differences below this, after subtraction of the base run, are noise."""
 _SOURCE = Path(__file__).with_name("growth.c")
 _VARIABLE = "\nint weft_counter;\n"
 
@@ -31,7 +31,7 @@ Points = Mapping[float, float]
 
 @dataclass(frozen=True)
 class Grown:
-    """Cost of a series beyond the subtracted run, by the growing number."""
+    """Cost of a series in excess of its base run, by the growing number."""
 
     series: Series
     cpu_s: Points
@@ -43,12 +43,12 @@ class Grown:
 
 
 def write(rounds: int = ROUNDS) -> None:
-    """Perform missing measurements, and write the table."""
+    """Execute missing measurements, and write the table."""
     write_table(TABLE, measure(SERIES, rounds))
 
 
 def measure(series: Sequence[Series], rounds: int) -> Table:
-    """Run all series once per round, so that a slow hour affects all of them."""
+    """Run all series once per round, so that temporary load affects all of them."""
     with work_directory() as work:
         programs = cache(partial(compile_programs, work))
         parts = [
@@ -69,7 +69,7 @@ def _run_all(series: Series, programs: Callable[[], Programs], round_: int) -> T
 
 
 def compile_programs(work: Path) -> Programs:
-    """Compile the program without and with a global variable."""
+    """Compile the program with and without a global variable."""
     programs = Programs(work / "growth", work / "growth_with_variable")
     compile_c(_SOURCE, programs.plain)
     other = work / "with_variable.c"
@@ -115,7 +115,7 @@ def _least(rows: Table, quantity: str) -> Costs:
 
 
 def _beyond(series: Series, costs: Costs) -> Points:
-    """Subtract the run of the same number that does nothing, or the smallest run."""
+    """Subtract the base run of the same number, or the smallest run."""
     whole = {n: cost for (a, s, n), cost in costs.items() if (a, s) == (series.axis, series.name)}
     if series.base:
         base = {n: costs[series.axis, series.base, n] for n in whole}

@@ -49,7 +49,7 @@ def exponent(found: Fit | None) -> str:
 
 
 def faster(rows: Iterable[Grown]) -> list[tuple[str, str, str, Fit]]:
-    """Return axis, series and quantity of all growth that is or may be superlinear."""
+    """Return axis, series and quantity of all superlinear or possibly superlinear growth."""
     return [
         (one.series.axis, one.series.name, quantity, found)
         for one in rows
@@ -60,7 +60,7 @@ def faster(rows: Iterable[Grown]) -> list[tuple[str, str, str, Fit]]:
 
 
 def why(rows: Sequence[Grown]) -> str:
-    """Return the table that explains all growth proven superlinear."""
+    """Return the table of explanations for all proven superlinear growth."""
     lines = [
         (name, AXES[axis], QUANTITIES[quantity].split(",")[0], exponent(found), explanation)
         for axis, name, quantity, found in faster(rows)
@@ -129,7 +129,7 @@ def _plain_ticks(axes: Axes) -> None:
 
 
 def _draw_linear(axes: Axes) -> None:
-    """Draw linear growth through the lower left corner."""
+    """Draw a line for linear growth through the lower left corner."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     axes.plot([left, right], [bottom, bottom * right / left], color="#888888", linewidth=0.7)
     axes.set(xlim=(left, right), ylim=(bottom, top))

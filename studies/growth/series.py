@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Series of runs: one number grows in each, and everything else is constant.
+"""Series of runs: one number grows in each series, and all other parameters are constant.
 
 The numbers are ranks on the same 64 hosts, hosts with one rank each, message sizes, communicators
 and calls; with collectives in the network (`stream`, `message`, `multicast`) and on the hosts.
@@ -23,7 +23,7 @@ AXES = {
 }
 _KIB = 1024
 _POD = 256
-"""Hosts below one second-level switch."""
+"""Hosts below a second-level switch."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,23 @@ class Series:
     axis: str
     name: str
     most: int
-    """Largest number; the others are halves of it, quarters and so on."""
+    """Largest number; the other numbers are a half of it, a quarter and so on."""
     arguments: tuple[object, ...]
     """Arguments of the program; `X` stands for the growing number."""
     base: str = ""
-    """Series on the same axis that performs everything except the work under study; without it, the
+    """Series on the same axis without the work under study, whose cost is subtracted; if empty, the
     smallest run is subtracted.
     """
     options: dict[str, Any] = field(default_factory=dict)
     globals_: bool = False
     """True if the program has a global variable, so that each rank gets a copy."""
     halvings: int = 4
-    """Number of halvings of the largest number: more than four if other series use it as base."""
+    """Number of halvings of the largest number: more than four if the series is the base of others.
+    """
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Numbers by halving, preceded by the one whose run is subtracted."""
+        """Numbers by halving, preceded by the number whose run is subtracted."""
         halves = {self.most >> k for k in range(self.halvings + 1)}
         return tuple(sorted(halves if self.base else {self.smallest, *halves}))
 
@@ -58,7 +59,7 @@ class Series:
         return max(1, self.most >> 8, _POD if self.axis == "hosts" else 1)
 
     def request(self, programs: "Programs", number: int) -> Request:
-        """Return the run with that number."""
+        """Return the run with a given number."""
         arguments = tuple(str(number if one == "X" else one) for one in self.arguments)
         ranks = self.options.get("ranks", number if self.axis in ("ranks", "hosts") else HOSTS)
         program = programs.with_variable if self.globals_ else programs.plain
@@ -72,7 +73,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Programs:
-    """The same program without and with a global variable."""
+    """The program, compiled with and without a global variable."""
 
     plain: Path
     with_variable: Path

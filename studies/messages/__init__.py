@@ -3,5 +3,5 @@
 
 The library runs each call of a grid on this machine, with all its ranks, and counts the messages
 between each pair of ranks (`messages.c`); a selection of weft predicts them. `studies/openmpi` and
-`studies/mpich` are the libraries.
+`studies/mpich` define the libraries.
 """

@@ -13,7 +13,7 @@ RANKS = (2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 24, 32, 33, 64)
 COUNTS = (1, 2, 3, 7, 16, 40, 100, 256, 700, 1000, 2500, 4096, 12000, 30000, 100000, 262144)
 NONBLOCKING_COUNTS = (1, 3, 40, 700, 4096, 16383, 16384, 100000, 262144)
 MOST_ELEMENTS = 600_000
-"""Limit on the elements of all blocks of a call together."""
+"""Limit on the elements in all blocks of a call together."""
 MOST_OF_MANY_RANKS = 30_000
 BYTES = {"byte": 1, "int": 4, "double": 8}
 VECTORS = ("allreduce", "bcast", "exscan", "reduce", "scan")
@@ -23,10 +23,10 @@ UNEVEN = ("allgatherv", "alltoallv", "alltoallw", "gatherv", "reduce_scatter", "
 
 
 class Case(NamedTuple):
-    """One call, as read by messages.c."""
+    """Call, as read by messages.c."""
 
     called: str
-    """Collective, prefixed with `i` if non-blocking."""
+    """Name of the collective, prefixed with `i` if non-blocking."""
     elements: int
     type: str
     root: int
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 class Message(NamedTuple):
-    """All messages of a call between two ranks."""
+    """Total of the messages of a call between two ranks."""
 
     sender: int
     receiver: int
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 
 def form(called: str) -> tuple[str, bool]:
-    """Return the collective, and true if the call blocks."""
+    """Return the collective, and true for a blocking call."""
     known = {row["collective"] for row in _core.host_algorithms()}
     return (called, True) if called in known else (called[1:], False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Counts a library's messages, compares them with weft's, and writes the table."""
+"""Counts a library's messages, compares them with weft's predictions, and writes the table."""
 
 import gzip
 import os
@@ -18,13 +18,15 @@ SOURCE = Path(__file__).with_name("messages.c")
 
 
 class Setting(NamedTuple):
-    """Ranks, and their distribution over hosts."""
+    """Number of ranks, and their distribution over hosts."""
 
     ranks: int
     hosts: int = 0
-    """Number of hosts; 0: one per rank."""
+    """Number of hosts; 0: one host per rank."""
     in_turn: bool = False
-    """Cyclic: rank r runs on host r modulo hosts; else blocks of consecutive ranks."""
+    """True for cyclic placement: rank r runs on host r modulo hosts; False for blocks of
+    consecutive ranks.
+    """
 
     @property
     def name(self) -> str:
@@ -47,12 +49,12 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library to compare with."""
+    """MPI library for the comparison."""
 
     head: str
-    """Head of its tables: the library, and the counting method."""
+    """Head of the library's tables: name, and counting method."""
     compile: Sequence[str]
-    """Compiler command: the counting source, and libraries to link."""
+    """Compiler command, with the counting source and the libraries to link."""
     launch: Callable[[Setting], Sequence[str]]
     """Launcher command before the program."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -60,21 +62,21 @@ class Library:
 
 @dataclass(frozen=True)
 class Setup:
-    """A configuration of the library, and its counterpart in weft."""
+    """Configuration of the library, with its counterpart in weft."""
 
     selection: str
     table: Path
     settings: Sequence[Setting]
     grid: Callable[[Setting], Iterator[Case]]
     options: Sequence[str] = ()
-    """Further launcher options."""
+    """Additional launcher options."""
 
     def expected(self, case: Case, setting: Setting) -> list[Message]:
         """Return weft's prediction of the library's messages."""
         return messages(self.selection, case, setting.ranks, setting.host_of_ranks())
 
     def counted(self, setting: Setting) -> dict[Case, dict[str, object]]:
-        """Return a setting's calls in the table, in the form of summary()."""
+        """Return a setting's calls in the table, in the format of summary()."""
         return {
             Case(
                 *(row["call"], int(row["count"]), row["type"], int(row["root"])),
@@ -85,7 +87,7 @@ class Setup:
         }
 
     def different(self, setting: Setting) -> list[Case]:
-        """Return the calls whose messages in the table differ from weft's."""
+        """Return the calls whose messages in the table differ from weft's prediction."""
         table = self.counted(setting)
         assert list(table) == list(self.grid(setting))
         return [case for case in table if summary(self.expected(case, setting)) != table[case]]
@@ -107,7 +109,7 @@ def compare(library: Library, setups: Sequence[Setup]) -> int:
 
 
 def _compare(library: Library, setup: Setup, program: Path) -> int:
-    """Write a setup's table; return the number of calls whose messages differ in weft."""
+    """Write a setup's table; return the number of calls whose messages differ from weft's."""
     lines = library.head.splitlines()
     lines.append("ranks,call,count,type,root,operation,uneven,messages,bytes,crc32")
     different = 0
@@ -132,10 +134,11 @@ def _compare(library: Library, setup: Setup, program: Path) -> int:
 def measure(
     library: Library, setup: Setup, program: Path, setting: Setting, grid: list[Case]
 ) -> Mapping[Case, list[Message]]:
-    """Return the messages that the library sends."""
+    """Return the messages sent by the library."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "cases"
-        # Warm-up calls before the counted ones: libraries create communicators in the first.
+        # Warm-up calls before the counted calls, as libraries create communicators in the first
+        # call.
         first = list({case.called: case for case in reversed(grid)}.values())
         listed.write_text("".join(" ".join(map(str, case)) + "\n" for case in [*first, *grid]))
         command = [*library.launch(setting), *setup.options]

@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def mpich() -> str:
-    """Return this machine's version of MPICH; exit if there is none of the right kind."""
+    """Return this machine's version of MPICH; exit if it is missing or unsuitable."""
     if not shutil.which("mpicc.mpich") or not shutil.which("mpichversion"):
         sys.exit(
             "conformance-mpich: MPICH is not installed; on Debian:"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Multicasts compared with the paper of Khalilov et al. (SC '24): a file per figure, one page.
 
-`python -m studies multicast` runs them all. Times are simulated and the same on every machine.
+`python -m studies multicast` runs all of them. Times are simulated and the same on every machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ TESTBED, TESTBED_HOSTS = "fdr-188", 188
 FULL_BANDWIDTH = "fat-tree-1024-radix-32"
 MULTICAST = "multicast"
 MANY: dict[str, Any] = {"unchecked": True}
-"""Shared buffers, so that thousands of ranks fit into memory."""
+"""Ranks share buffers, so that thousands of ranks fit into memory."""
 _COLUMNS = (
     *("collective", "mode", "ranks", "ppn", "bytes"),
     *("latency_us", "max_us", "receive_Bps", "port_bytes"),
@@ -70,7 +70,7 @@ def run(
     modes: Sequence[str],
     **options: Any,
 ) -> Table:
-    """Run a benchmark, one mode and size at a time; completed runs are kept."""
+    """Run a benchmark, one mode and size at a time, and store completed runs."""
     return kept_rows(
         "multicast",
         [
@@ -91,7 +91,7 @@ def _words(options: dict[str, Any]) -> list[str]:
 def run_one(
     collective: str, fabric: str, ranks: int, size: int, mode: str, **options: Any
 ) -> Table:
-    """Run one mode and size."""
+    """Run a single mode and size."""
     study = bench.CollectivesBench(
         COLLECTIVES[collective], fabric, ranks, (size,), (mode,), **options
     )
@@ -115,7 +115,7 @@ def changed_fabric(
 def run_recorded(
     collective: str, fabric: str, ranks: int, size: int
 ) -> tuple[bench.CollectiveTime, MulticastPart]:
-    """Run one size by the protocol; return its times and the record's part on it."""
+    """Run one size with the multicast protocol; return times and the record's multicast part."""
     study = CollectivesBench(COLLECTIVES[collective], fabric, ranks, (size,), [MULTICAST], **MANY)
     with work_directory() as work:
         program = work / "collective_times"

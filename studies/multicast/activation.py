@@ -24,7 +24,7 @@ SHOWN_US = (3, 10, 30, 100, 300, 1000, 3000)
 
 
 def measure() -> Table:
-    """Run Broadcasts."""
+    """Run the Broadcasts."""
     return kept_rows(
         "multicast",
         [
@@ -51,7 +51,7 @@ def measure_one(size: int, activation_us: int) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the time by activation latency."""
+    """Plot the time against activation latency."""
     axes = figure.subplots()
     for k, size in enumerate(SIZES):
         its = [row for row in rows if row["bytes"] == str(size)]

@@ -36,7 +36,7 @@ def _together(ranks: int, chains: int, mode: str, jitter: str) -> Table:
 
 
 def measure() -> Table:
-    """Run both in the network, with and without jitter, and around rings, M = P."""
+    """Run both collectives in the network, with and without jitter, and around rings, M = P."""
     return [
         row
         for ranks in TOGETHER_RANKS
@@ -54,7 +54,7 @@ def speed_ups(rows: Table, jitter: str = "") -> dict[int, float]:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the speed-up beside appendix B's."""
+    """Plot the speed-up, with appendix B's."""
     axes = figure.subplots()
     found = speed_ups(rows)
     axes.plot(list(found), [2 - 2 / ranks for ranks in found], color=GREY, label="2 - 2/P")
@@ -74,7 +74,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield the speed-ups beside appendix B's."""
+    """Yield the speed-ups, with appendix B's."""
     yield f"| ranks | 2 - 2/P | speed-up | difference | with jitter of {JITTER} | difference |"
     yield "|---:|---:|---:|---:|---:|---:|"
     jittered = speed_ups(rows, JITTER)

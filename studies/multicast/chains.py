@@ -14,7 +14,7 @@ CHAINS, CHAINS_RANKS = (1, 2, 4, 8, 16, 32, 64), 64
 
 
 def measure() -> Table:
-    """Run both in the network with several concurrent roots, and around rings."""
+    """Run both collectives in the network with several concurrent roots, and around rings."""
     (ring,) = together(CHAINS_RANKS, CHAINS_RANKS, "ring")
     return [
         {
@@ -33,7 +33,7 @@ def chains_bound(chains: int) -> float:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the speed-up by chains."""
+    """Plot the speed-up against the number of chains."""
     axes = figure.subplots()
     chains = [int(row["chains"]) for row in rows]
     found = [float(row["ring_us"]) / float(row["network_us"]) for row in rows]

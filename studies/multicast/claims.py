@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Claims of the paper beside weft's results, from the tables of all its studies."""
+"""Claims of the paper compared with weft's results, from the tables of all its studies."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -31,7 +31,7 @@ GIB = 2**30
 
 
 def measure() -> None:
-    """Measure claims without a figure in the paper: Broadcasts by nodes and by subgroups."""
+    """Measure claims that have no figure in the paper: Broadcasts by nodes and by subgroups."""
     by_nodes = [
         (f"claims-nodes-{nodes}-{NODES_BYTES}", partial(measure_nodes, nodes)) for nodes in NODES
     ]
@@ -43,13 +43,13 @@ def measure() -> None:
 
 
 def measure_nodes(nodes: int) -> Table:
-    """Broadcast on the testbed."""
+    """Run a Broadcast on the testbed."""
     row, _ = run_recorded("bcast", TESTBED, nodes, NODES_BYTES)
     return [_row("nodes", nodes, row.max_us)]
 
 
 def measure_trees(trees: int) -> Table:
-    """Broadcast to the threads of SmartNICs, each of which serves at least one tree."""
+    """Run a Broadcast to the threads of SmartNICs, each of which serves at least one tree."""
     with changed_fabric(FULL_BANDWIDTH, MULTICAST, {"trees": trees}, ENGINE) as fabric:
         row, _ = run_recorded("bcast", fabric, SUBGROUPS_RANKS, SUBGROUPS_BYTES)
     return [_row("subgroups", trees, row.max_us)]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Cores that a progress engine on the host takes from computation, against one on the NIC.
+"""Cores that a progress engine on the host takes from computation, compared with one on the NIC.
 
-A training step on hosts whose cores share a layer's computation: a thread per core. Cores that poll
-for chunks compute nothing (`host_cores`), so that the threads share the rest.
+The study runs a training step on hosts whose cores share a layer's computation, with a thread per
+core. Cores that poll for chunks do not compute (`host_cores`), so the threads share the remaining
+cores.
 """
 
 from collections.abc import Iterator
@@ -24,9 +25,9 @@ from weft.runs.request import Request
 from weft.runs.toolchain import compile_c
 
 HOST_CORES = 24
-"""Cores of an AMD Epyc 7413, of the paper's second testbed."""
+"""Cores of an AMD Epyc 7413, as in the paper's second testbed."""
 ENGINE_CORES = (0, 1, 2, 4)
-"""Cores of the host that poll; 0: the engine is on the NIC."""
+"""Number of host cores that poll; 0: the engine is on the NIC."""
 ENGINES = {0: '"bluefield-3-dpa"'} | dict.fromkeys(ENGINE_CORES[1:], '"epyc-7413-core"')
 RANKS, LAYERS, BYTES, THREADS = 16, 8, 4 * 2**20, 16
 FORWARD_US = (25, 50, 100, 150, 200, 300, 400)
@@ -34,7 +35,7 @@ FORWARD_US = (25, 50, 100, 150, 200, 300, 400)
 
 
 def measure() -> Table:
-    """Run a step by computation and engine."""
+    """Run a step by computation time and engine."""
     return kept_rows(
         "multicast",
         [
@@ -49,7 +50,7 @@ def measure() -> Table:
 
 
 def measure_one(cores: int, forward_us: int) -> Table:
-    """Run one step; return its time, and that of its computation."""
+    """Run one step; return its time, and the time of its computation."""
     workers = cores or THREADS
     engine = (
         f"\n[progress_engine]\npreset = {ENGINES[cores]}\nreceive_workers = {workers}\n"
@@ -87,7 +88,7 @@ def measure_one(cores: int, forward_us: int) -> Table:
 
 
 def step_times(rows: Table, cores: int) -> dict[int, float]:
-    """Return the step's time by forward pass."""
+    """Return the step time by forward pass time."""
     return {
         int(row["forward_us"]): float(row["step_us"])
         for row in rows
@@ -101,7 +102,7 @@ def name(cores: int) -> str:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the step's time and the slow-down against the DPA."""
+    """Plot the step time, and the slow-down relative to the DPA."""
     times, slower = figure.subplots(1, 2)
     dpa = step_times(rows, 0)
     for k, cores in enumerate(ENGINE_CORES):
@@ -121,7 +122,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield the step's time by forward pass and engine."""
+    """Yield the step time by forward pass time and engine."""
     yield "| forward pass | " + " | ".join(map(name, ENGINE_CORES)) + " |"
     yield "|---:|" + "---:|" * len(ENGINE_CORES)
     columns = {cores: step_times(rows, cores) for cores in ENGINE_CORES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Cost of the cutoff timer's slack, the paper's alpha, and failures when it is too small."""
+"""Cost of the cutoff timer's slack (the paper's alpha), and failures if the slack is too small."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -54,7 +54,7 @@ def measure_one(slack_us: int, lost: int) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the time by the slack."""
+    """Plot the time against the slack."""
     axes = figure.subplots()
     for k, lost in enumerate(("0", "1")):
         its = [row for row in rows if row["lost"] == lost]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Time and traffic on the testbed by the bit error rate of its links.
+"""Time and traffic on the testbed, by bit error rate of its links.
 
 The paper names bit error rates of 1e-12 for Ethernet and 1e-15 for InfiniBand (section II-B, note
-2) and gives no times with losses. A link loses a chunk if one of its bits is wrong.
+2) and gives no times with losses. A link loses a chunk if one of the chunk's bits is wrong.
 """
 
 import math
@@ -96,7 +96,7 @@ def _of(rows: Table, collective: str) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the mean time by the bit error rate."""
+    """Plot the mean time against the bit error rate."""
     axes = figure.subplots()
     for k, (collective, size) in enumerate(SIZES.items()):
         lossless, *its = _of(rows, collective)

@@ -18,7 +18,7 @@ PHASE_BYTES = (4 * 2**10, 64 * 2**10, 256 * 2**10)
 
 
 def measure() -> Table:
-    """Run Allgathers by the protocol."""
+    """Run Allgathers with the multicast protocol."""
     return kept_rows(
         "multicast",
         [
@@ -37,13 +37,13 @@ def measure_one(ranks: int, size: int) -> Table:
 
 
 def shares(row: dict[str, str]) -> dict[str, float]:
-    """Return the share of time by phase."""
+    """Return the fraction of time by phase."""
     times = {phase: float(row[f"{phase}_us"]) for phase in PHASES}
     return {phase: time / sum(times.values()) for phase, time in times.items()}
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the shares of the phases, a bar for each number of nodes."""
+    """Draw the fractions of the phases, one bar per number of nodes."""
     for axes, size in zip(
         figure.subplots(1, len(PHASE_BYTES), sharey=True), PHASE_BYTES, strict=True
     ):
@@ -63,7 +63,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield the time and the share of the phases."""
+    """Yield the time and the fraction of each phase."""
     yield "| nodes | bytes | Allgather | barrier | multicast | recovery | handshake |"
     yield "|---:|---:|---:|---:|---:|---:|---:|"
     for row in rows:

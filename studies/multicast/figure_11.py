@@ -28,7 +28,7 @@ def measure() -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the receive throughput of a process."""
+    """Plot the receive throughput of a process."""
     for axes, (collective, modes) in zip(
         figure.subplots(1, 2), THROUGHPUT_MODES.items(), strict=True
     ):
@@ -50,7 +50,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield throughputs, and the ratio of the multicast's to each of the others."""
+    """Yield the throughputs, and the ratio of the multicast's to each other throughput."""
     yield "| | bytes | " + "multicast, GiB/s | against | GiB/s | multicast is ahead by |"
     yield "|---|---:|---:|---|---:|---:|"
     for collective, modes in THROUGHPUT_MODES.items():

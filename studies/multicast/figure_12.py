@@ -26,11 +26,11 @@ from weft.study.bench.collectives import COLLECTIVES
 
 TRAFFIC_BYTES, TRAFFIC_ITERATIONS = 65536, 10
 BARE = "multicast-bare"
-"""Mode of the rows in which chunks have no headers."""
+"""Mode of rows in which chunks have no headers."""
 
 
 def measure() -> Table:
-    """Run ten iterations of 64 KiB, multicasts also without headers."""
+    """Run ten iterations of 64 KiB; multicasts also without headers."""
     counted = [
         row
         for collective, modes in THROUGHPUT_MODES.items()
@@ -50,7 +50,7 @@ def measure() -> Table:
 
 
 def measure_bare(collective: str) -> Table:
-    """Run the multicast with chunks that have no headers."""
+    """Run the multicast with chunks without headers."""
     with changed_fabric(TESTBED, MULTICAST, {"packet_overhead": "0B"}) as fabric:
         rows = run_one(
             collective,
@@ -65,7 +65,7 @@ def measure_bare(collective: str) -> Table:
 
 
 def port_bytes(rows: Table, collective: str, mode: str) -> float:
-    """Return the bytes over switch ports, with the headers of all packets."""
+    """Return the bytes over switch ports, including the headers of all packets."""
     found, bare = (
         column(rows, collective, one, "port_bytes")[TRAFFIC_BYTES] for one in (mode, BARE)
     )

@@ -13,28 +13,28 @@ LEAF, POD = 16, 256  # hosts below a first- and a second-level switch of FULL_BA
 
 
 def tree_ports(ranks: int) -> int:
-    """Return the switch ports that a rank's part passes when it crosses each tree link once."""
+    """Return the switch ports crossed if a rank's block crosses each tree link once."""
     groups = [-(-ranks // below) for below in (LEAF, POD)]
     return ranks + sum(2 * count for count in groups if count > 1)
 
 
 def way_ports(one: int, other: int) -> int:
-    """Return the switch ports that a message passes."""
+    """Return the switch ports crossed by a message."""
     return 2 + sum(4 for below in (LEAF, POD) if one // below != other // below)
 
 
 def multicast_ports(ranks: int) -> int:
-    """Return the traffic of a multicast Allgather over all switch ports, in parts of one rank."""
+    """Return the traffic of a multicast Allgather over all switch ports, in blocks of one rank."""
     return ranks * tree_ports(ranks)
 
 
 def ring_ports(ranks: int) -> int:
-    """Return the traffic of a ring in the same unit."""
+    """Return the traffic of a ring, in blocks of one rank."""
     return (ranks - 1) * sum(way_ports(rank, (rank + 1) % ranks) for rank in range(ranks))
 
 
 def doubling_ports(ranks: int) -> int:
-    """Return the traffic of recursive doubling in the same unit; ranks are a power of two."""
+    """Return the traffic of recursive doubling for 2^k ranks, in blocks of one rank."""
     steps = [1 << k for k in range(ranks.bit_length() - 1)]
     return ranks * sum(step * way_ports(0, step) for step in steps)
 
@@ -60,7 +60,7 @@ def measure() -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the traffic of the others relative to the multicast's, for the model and the runs."""
+    """Plot the traffic of other algorithms relative to the multicast, for model and runs."""
     axes = figure.subplots()
     ranks = [1 << k for k in range(1, 11)]
     moved = {(row["mode"], int(row["ranks"])): float(row["port_bytes"]) for row in rows}
@@ -101,13 +101,13 @@ def with_headers(row: dict[str, str]) -> float:
 
 
 def less(rows: Table, ranks: int, counted: Callable[[dict[str, str]], float]) -> float:
-    """Return how many times less traffic the multicast causes than the ring."""
+    """Return the ratio of the ring's traffic to the multicast's."""
     found = {row["mode"]: counted(row) for row in rows if row["ranks"] == str(ranks)}
     return found["ring"] / found[MULTICAST]
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield the bytes of the model and of the run."""
+    """Yield the bytes in the model and in the runs."""
     yield (
         "| nodes | mode | model, parts x ports | run, bytes / part | difference "
         "| of the multicast's | with headers |"

@@ -32,7 +32,7 @@ FSDP_SMPI = "smpi:ompi"  # SMPI's algorithms, also non-blocking
 
 
 def measure() -> Table:
-    """Run a step by computation and mode; for one computation keep the timeline of rank 0."""
+    """Run a step by computation and mode; for one computation, store the timeline of rank 0."""
     return kept_rows(
         "multicast",
         [
@@ -90,7 +90,7 @@ def spans(timeline: Path, record: Record) -> Iterator[dict[str, str]]:
 
 
 def joined(doing: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
-    """Merge spans that follow each other immediately."""
+    """Merge spans that follow each other without a gap."""
     whole: list[tuple[str, float, float]] = []
     for what, start, end in doing:
         if whole and whole[-1][0] == what and start - whole[-1][2] < JOINED_US:
@@ -106,7 +106,7 @@ def span(what: str, start_us: float, end_us: float) -> dict[str, str]:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw two timelines and the step's time by computation."""
+    """Draw two timelines, and plot the step time against computation."""
     axes_of = figure.subplot_mosaic([[MULTICAST, "times"], ["ring", "times"]])
     titles = {MULTICAST: "multicast Allgather, in-network Reduce-Scatter", "ring": "ring, ring"}
     lanes = {"compute": 3, "wait": 2, "iallgather": 1, "ireduce_scatter": 0}
@@ -129,7 +129,7 @@ def draw(rows: Table, figure: Figure) -> None:
 
 
 def draw_times(rows: Table, axes: Any) -> None:
-    """Draw the step's time by the time of a layer's forward pass."""
+    """Plot the step time against the time of a layer's forward pass."""
     for k, (mode, points) in enumerate(step_times(rows).items()):
         axes.plot(list(points), list(points.values()), label=mode, **look(k))
     alone = [3 * FSDP_LAYERS * compute for compute in FSDP_COMPUTE_US]
@@ -142,7 +142,7 @@ def draw_times(rows: Table, axes: Any) -> None:
 
 
 def step_times(rows: Table) -> dict[str, dict[int, float]]:
-    """Return the step's time by mode and computation."""
+    """Return the step time by mode and computation."""
     return {
         mode: {
             int(row["compute_us"]): float(row["end_us"])
@@ -154,7 +154,7 @@ def step_times(rows: Table) -> dict[str, dict[int, float]]:
 
 
 def table(rows: Table) -> Iterator[str]:
-    """Yield the step's times."""
+    """Yield the step times."""
     times = step_times(rows)
     yield "| forward pass | computation alone | multicast | ring | SMPI | ring / multicast |"
     yield "|---:|---:|---:|---:|---:|---:|"

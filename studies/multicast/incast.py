@@ -14,12 +14,12 @@ from weft.base.units import format_size
 
 CHAINS = (1, 2, 4, 8, 16, 32, 64)
 BUFFERS = (64 * 2**10, 256 * 2**10, 2**20, 4 * 2**20, 0)
-"""Buffer in a switch for each host's cable, in bytes; 0: links are lossless."""
+"""Buffer bytes in a switch for each host's cable; 0: links are lossless."""
 RANKS, BYTES = 64, 64 * 2**10
 
 
 def measure() -> Table:
-    """Run Allgathers."""
+    """Run the Allgathers."""
     return kept_rows(
         "multicast",
         [
@@ -46,7 +46,7 @@ def measure_one(chains: int, buffer: int) -> Table:
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the time by the number of concurrent roots."""
+    """Plot the time against the number of concurrent roots."""
     axes = figure.subplots()
     for k, buffer in enumerate(BUFFERS):
         its = [row for row in rows if row["port_buffer"] == str(buffer)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The paper's figure 11 beside others' traffic: an Allgather on a random half of the testbed.
+"""The paper's figure 11 with background traffic: an Allgather on a random half of the testbed.
 
-The other half sends permutations. Each draw places the job and chooses the permutation anew.
+The other half sends permutation traffic. Each draw chooses a new placement and a new permutation.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from weft.runs.toolchain import compile_c
 
 RANKS = TESTBED_HOSTS // 2
 SIZE = 64 << 10
-"""Bytes of each rank."""
+"""Bytes per rank."""
 CALLS = 5
 LOADS = (0, 30, 60, 100)
 DRAWS = range(1, 21)
@@ -88,13 +88,13 @@ def _traffic(work: Path, load: int, draw: int) -> str:
 
 
 def rates(rows: Table, mode: str, load: int) -> list[float]:
-    """Return the throughput of each draw."""
+    """Return the throughput in each draw."""
     wanted = (mode, str(load))
     return [float(row["receive_Bps"]) for row in rows if (row["mode"], row["load"]) == wanted]
 
 
 def spread(values: list[float]) -> float:
-    """Return the distance between the least and the most, relative to the median."""
+    """Return the difference between maximum and minimum, relative to the median."""
     return (max(values) - min(values)) / float(np.median(values))
 
 

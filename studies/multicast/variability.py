@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The paper's claim on variability in its figure 11: variation of throughput, by noise and mode.
+"""The paper's claim on variability in figure 11: variation of throughput, by noise and mode.
 
-The paper does not measure its testbed's noise, so the noise here is assumed. It has one cause at a
-time, and is the same for all modes.
+The paper does not measure its testbed's noise, so the noise here is assumed. Each run has a single
+source of noise, which is the same for all modes.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,10 @@ MODES = {
     "bcast": (MULTICAST, "knomial", "binary-tree"),
     "allgather": (MULTICAST, "ring"),
 }
-RANKS = {"bcast": TESTBED_HOSTS, "allgather": 64}  # a ring of all would take minutes per call
+RANKS = {
+    "bcast": TESTBED_HOSTS,
+    "allgather": 64,
+}  # a ring over all hosts would take minutes
 ITERATIONS = {"bcast": 50, "allgather": 20}
 
 
@@ -40,7 +43,7 @@ class Noise:
 
     name: str
     change: str
-    """Change to the fabric."""
+    """Fabric change that adds the noise."""
 
 
 NOISES = (
@@ -57,7 +60,7 @@ NOISES = (
 
 
 def measure() -> Table:
-    """Run all modes, sizes and noises."""
+    """Run all modes, sizes and noise sources."""
     return kept_rows(
         "multicast",
         [
@@ -114,7 +117,7 @@ def _of(values: "list[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def draw(rows: Table, figure: Figure) -> None:
-    """Draw the median receive throughput of a process, with percentiles as bars."""
+    """Plot the median receive throughput of a process, with percentiles as bars."""
     all_axes = figure.subplots(len(NOISES), len(MODES))
     for line, noise in zip(all_axes, NOISES, strict=True):
         for axes, (collective, modes) in zip(line, MODES.items(), strict=True):
@@ -137,7 +140,7 @@ def _draw_mode(axes: Axes, rows: Table, mode: str, number: int) -> None:
     low, middle, high = (
         [float(row[f"p{one:g}_Bps"]) / 2**30 for row in rows] for one in PERCENTILES
     )
-    # Side by side, so that bars do not overlap.
+    # Offset horizontally, so that bars do not overlap.
     places = [int(row["bytes"]) * 1.06 ** (number - 1) for row in rows]
     below = [m - one for m, one in zip(middle, low, strict=True)]
     above = [one - m for m, one in zip(middle, high, strict=True)]

@@ -47,7 +47,7 @@ def launch(setting: Setting) -> list[str]:
 
 
 def open_mpi() -> str:
-    """Return this machine's version of Open MPI; exit if there is none of the right version."""
+    """Return this machine's version of Open MPI; exit if it is missing or of another version."""
     if not shutil.which("mpicc") or not shutil.which("mpirun"):
         sys.exit(
             "conformance-openmpi: Open MPI is not installed; on Debian:"

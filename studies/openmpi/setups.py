@@ -13,7 +13,7 @@ HOST = Path(__file__).with_name("host.sh")
 
 
 def every(setting: Setting) -> Iterator[Case]:
-    """Yield the grid's calls for a setting."""
+    """Yield all calls of the grid for a setting."""
     yield from calls(setting.ranks)
 
 
@@ -27,8 +27,8 @@ def plain(setting: Setting) -> Iterator[Case]:
 def on_hosts(setting: Setting) -> Iterator[Case]:
     """Yield calls around HAN's segments of 64 KiB.
 
-    Allreduces consist of whole segments: Open MPI 4.1.4 broadcasts a partial last segment as a
-    whole one, which 5.0 does not.
+    Allreduces consist of whole segments, because Open MPI 4.1.4, unlike 5.0, broadcasts a partial
+    last segment as a whole one.
     """
     roots = sorted({0, 1, setting.ranks // 2, setting.ranks - 1})
     for collective in ("barrier", "bcast", "reduce", "allreduce", "allgather", "gather", "scatter"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Figures 7 to 9, 11 and 12: a binomial Scatter and a pairwise Alltoall on griffon.
 
-By rank, by size and by the number of processes, on links with and without contention.
+Times are by rank, by size and by number of processes, on links with and without contention.
 """
 
 import math

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Figure 15: times of NAS DT's black hole and white hole on griffon.
 
-Times are for the messages alone, or include this machine's time for the computation between them.
-Figure 16, their memory, is in the study cpu-and-memory: it does not depend on the network.
+Times cover only messages, or include the computation between them as measured on this machine.
+Figure 16, the memory, is in the study cpu-and-memory because it does not depend on the network.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ CLASSES = {"A": 21, "B": 43}
 """Numbers of processes."""
 GRAPHS = ("WH", "BH")
 FLAT = "tofino-64x64"
-"""The fabric of docs/cpu-and-memory.md: one switch, 100 Gb/s."""
+"""Fabric of docs/cpu-and-memory.md: one switch, 100 Gb/s."""
 PLACES = {
     "griffon": "griffon, messages alone",
     "griffon-computing": "griffon, with computation",
@@ -32,7 +32,7 @@ PLACES = {
     "flat-computing": f"{FLAT}, with computation",
 }
 ROUNDS = 3
-"""Rounds of runs with measured computation; the median counts."""
+"""Rounds of runs with measured computation, of which the median is used."""
 TABLE = TABLES / "dt.csv"
 
 
@@ -83,7 +83,7 @@ def read() -> Rows:
 
 
 def table() -> str:
-    """Return the times on each platform, and the slower graph."""
+    """Return the times on each platform, with the slower graph."""
     rows = read()
     lines = []
     for size, ranks in CLASSES.items():
@@ -101,7 +101,7 @@ def _cell(row: dict[str, str]) -> str:
 
 
 def draw() -> Figure:
-    """Draw the times on griffon: with computation, on shared memory, messages alone."""
+    """Draw the times on griffon: with computation, on shared memory, messages only."""
     rows = read()
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     panels = figure.subplots(1, len(CLASSES))

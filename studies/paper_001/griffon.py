@@ -23,8 +23,8 @@ PAGE = DOCS / "paper-001.md"
 TABLES = DOCS / "paper-001"
 HOSTS = 92
 HOST_SPEED = "286.087kf"
-"""Speed of griffon's hosts in the file, so that computation takes as long in the simulation as
-here.
+"""Speed of griffon's hosts in the file, for which simulated computation takes as long as on this
+machine.
 """
 GDX_SWITCH = 36
 """Hosts of gdx on its first switch, which two cabinets share."""
@@ -37,7 +37,7 @@ def griffon() -> Path:
 
 
 def gdx(folder: Path) -> Path:
-    """Write gdx alone into a folder: its zone of SimGrid's description of Grid'5000."""
+    """Write only gdx to a folder: its zone of SimGrid's Grid'5000 description."""
     text = simgrid_file("examples/platforms/", "g5k.xml").read_text(encoding="utf-8")
     start = text.index('<zone id="AS_gdx"')
     depth = 0
@@ -62,7 +62,7 @@ def compiled(source: Path, folder: Path) -> Path:
 def run(
     program: Path, ranks: int, arguments: Sequence[str], **options: Any
 ) -> tuple[list[str], Record]:
-    """Run a program on griffon unless options say otherwise; return its lines. DT exits with 1."""
+    """Run a program on griffon or the platform in options; return its lines. DT exits with 1."""
     lines: list[str] = []
     where = {} if {"platform", "fabric"} & options.keys() else {"platform": griffon()}
     request = Request.of(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Figures 3, 4 and 5: a ping-pong over one switch and over three, by three models of messages.
+"""Figures 3, 4 and 5: a ping-pong over one switch and over three switches, in three message models.
 
-Figure 3 is griffon's; figures 4 and 5 are gdx's, by the models of griffon.
+Figure 3 is for griffon; figures 4 and 5 are for gdx, with griffon's models.
 
 The paper gives its measured times only in figures. The affine models are therefore compared with
-the piece-wise linear one, which is SMPI's own and was fitted to griffon; and all three are fitted
-to the ping-pongs that ship with weft, as the paper does with its own.
+the piece-wise linear model, which is SMPI's default and was fitted to griffon. In addition, all
+three models are fitted to the ping-pongs that ship with weft, as the paper does with its own
+measurements.
 """
 
 from collections.abc import Mapping
@@ -47,7 +48,7 @@ SIZES = tuple(sorted({2**k for k in range(24)} | {3 * 2**k for k in range(22)}))
 
 @dataclass(frozen=True)
 class Route:
-    """The path from the first rank to the last."""
+    """Path from the first rank to the last."""
 
     cluster: str
     switches: str
@@ -68,7 +69,7 @@ ROUTES = {
 CABLE_LATENCY_S, CABLE_BYTES_PER_S = 24e-6, 125e6
 """Values of griffon's hosts in the file."""
 TCP_SHARE = 0.92
-"""Share of the bandwidth that TCP reaches: the paper's default affine model."""
+"""Fraction of the bandwidth that TCP reaches: the paper's default affine model."""
 MODELS = {
     "piecewise": "piece-wise linear",
     "default": "default affine",
@@ -92,7 +93,7 @@ def measure() -> None:
 
 
 def measure_messages() -> Table:
-    """Run each model on all routes; the affine ones are derived from griffon's single switch."""
+    """Run each model on all routes; the affine models are derived from griffon's single switch."""
     rows: Table = []
     with work_directory() as work:
         program = compiled(HERE / "first_and_last.c", work)
@@ -142,7 +143,7 @@ def _settings(model: Affine) -> tuple[str, ...]:
 
 
 def fit(name: str) -> Table:
-    """Fit the models to a measured table; the piece-wise linear one is simulated."""
+    """Fit the models to a measured table; simulate the piece-wise linear model."""
     pingpong = read_pingpong(paths.data(f"{name}.csv"))
     calibration = calibrate(pingpong, SEGMENTS)
     simulated = simulate_ping_pong(
@@ -172,7 +173,7 @@ def read() -> Mapping[tuple[str, str], Column]:
 
 
 def messages_table() -> str:
-    """Return the deviation of the affine models from the piece-wise linear one."""
+    """Return the deviation of the affine models from the piece-wise linear model."""
     times = read()
     rows = []
     for key, route in ROUTES.items():
@@ -200,7 +201,7 @@ def _cells(error: LogError) -> tuple[str, str]:
 
 
 def draw() -> Figure:
-    """Draw the time by size, a panel for each route."""
+    """Plot the time against size, one panel per route."""
     times = read()
     figure = Figure(figsize=(11, 8.8), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True).flat

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Figure 17: simulation cost of a Scatter compared with the simulated time, by size.
 
-The cost is CPU time, which depends less on other programs on this machine than wall time. Figure
-18, NAS EP by its sampling ratio, is in the study cpu-and-memory.
+The cost is CPU time, which depends less than wall time on other programs on this machine. Figure
+18, NAS EP by sampling ratio, is in the study cpu-and-memory.
 """
 
 from functools import partial
@@ -19,7 +19,7 @@ from weft.base.units import format_size
 RANKS = 16
 SIZES = tuple(4**k * 2**10 for k in range(3, 9))  # 64 KiB to 64 MiB
 ROUNDS = 3
-"""The cheapest round counts."""
+"""Number of rounds, of which the cheapest is used."""
 COSTS = TABLES / "scatter-cost.csv"
 
 
@@ -51,7 +51,7 @@ def table() -> str:
 
 
 def draw() -> Figure:
-    """Draw both by size."""
+    """Plot cost and simulated time against size."""
     rows = read_table(COSTS)
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axes = figure.add_subplot()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""CPU time of real programs under weft and under SMPI alone: a table of docs/real-programs.md.
+"""CPU time of real programs under weft and under plain SMPI: a table of docs/real-programs.md.
 
-Both simulate the same 16 hosts, without offload and with free computation. CPU time is that of the
-whole command: `weft run`, with Python's start, and `smpirun`. The commands alternate.
+Both simulate the same 16 hosts, without offload and with free computation. CPU time covers the
+whole command: `weft run`, including Python's start, and `smpirun`. The commands alternate.
 """
 
 import resource
@@ -41,13 +41,13 @@ PROGRAMS = (
 
 
 def write() -> None:
-    """Run all, and write the table."""
+    """Run all programs, and write the table."""
     parts = [(program.part, partial(measure, program)) for program in PROGRAMS]
     write_table(TABLE, kept_rows("real-program-costs", parts))
 
 
 def measure(program: Program) -> Table:
-    """Run a program in turns with weft and with SMPI alone."""
+    """Run a program alternately with weft and with plain SMPI."""
     program.compiled()
     with work_directory() as directory:
         platform = directory / "platform.xml"

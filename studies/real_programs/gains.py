@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Gain of each switch for each program: the table of docs/real-programs.md.
 
-Computation takes no time, so that the gain is for communication alone; one more run includes it, to
-give communication's share of the whole.
+Computation takes no time, so that the gain covers only communication; one more run includes
+computation, to determine the fraction of communication.
 """
 
 from functools import partial
@@ -24,18 +24,19 @@ from weft.benchmarks.measured import is_scaled
 
 TABLE = DOCS / "real-programs.csv"
 PROGRAMS = (*SMALL, *LARGE)
-# Speed of the fabric's hosts, so that computation takes as long as on the simulating machine.
+# Speed of the fabric's hosts, for which simulated computation takes as long as on the simulating
+# machine.
 _HOST_SPEED = "76.8Gf"
 
 
 def write() -> None:
-    """Run all, and write the table."""
+    """Run all programs, and write the table."""
     parts = [(program.part, partial(measure, program)) for program in PROGRAMS]
     write_table(TABLE, kept_rows("real-programs", parts))
 
 
 def measure(program: Program) -> Table:
-    """Run a program with each switch: never, always and mostly offloaded, once with computation."""
+    """Run a program with each switch: never, always, mostly offloaded; once with computation."""
     with work_directory() as directory:
         return _measure(program, directory)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Tests of released packages and clocks of programs: two tables of docs/real-programs.md.
 
-The tables are records of runs by hand: packages take hours to build, and the programs come from
-elsewhere. Nothing is measured again.
+The tables record manual runs, which the study does not repeat: packages take hours to build, and
+the programs are not part of the project.
 """
 
 from studies.study import DOCS, Study, Table, markdown, read_table
@@ -12,11 +12,11 @@ CLOCKS = DOCS / "real-programs-clocks.csv"
 
 
 def measure() -> None:
-    """Keep the tables."""
+    """Do nothing: the tables are records."""
 
 
 def packages(rows: Table) -> str:
-    """Return the table of packages: tests that passed with weft and with another MPI library."""
+    """Return the table of packages: tests passed with weft and with another MPI library."""
     heads = ("package", "tests", "passed with weft", "passed with Open MPI", "weft, s", "remarks")
     cells = [
         (

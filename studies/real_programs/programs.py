@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The programs, how they are run, and how their output confirms correct results."""
+"""Real programs: how to run them, and how to verify their output."""
 
 import json
 import re
@@ -25,7 +25,7 @@ _WEFT = (sys.executable, "-m", "weft.cli.main")
 # waits for clocks to advance.
 _SETTINGS = ("smpi/simulate-computation:no", "smpi/coll-selector:ompi", "smpi/wtime:1e-8")
 _TIMEOUT_S = 600
-# HPCC has no check of its own for these; they must equal those under SMPI alone.
+# Results for which HPCC has no check; they must equal the results under plain SMPI.
 _HPCC_SAME = re.compile(r"(?:MPIRandomAccess(?:_LCG)?_Errors|PTRANS_residual)=.*")
 _HPCC_FAILED = re.compile(r" *([0-9]+) tests completed and failed residual checks[.,]")
 
@@ -49,7 +49,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished run, with the program's verdict on its results."""
+    """Finished run, with the program's verdict on its results."""
 
     status: int
     output: str
@@ -75,7 +75,7 @@ def nas(name: str, size: str, ranks: int, *more: str) -> Program:
 
 
 def own(name: str, source: Path, ranks: int, *arguments: str) -> Program:
-    """Return a program of weft's own, which exits with an error if its results are wrong."""
+    """Return a program that is part of weft and exits with an error if its results are wrong."""
     return Program(
         name=" ".join((name, *arguments)),
         compiled=partial(sources.own, source),
@@ -106,7 +106,7 @@ LARGE = (
 
 
 def fabric_with(preset: str, directory: Path) -> Path:
-    """Return the 16 hosts of FABRIC around a switch of this preset."""
+    """Return the 16 hosts of FABRIC on a switch with this preset."""
     target = directory / f"{preset}.toml"
     text = FABRIC.read_text(encoding="utf-8")
     if text.count(_PRESET) != 1:
@@ -129,7 +129,7 @@ def run_weft(program: Program, fabric: Path, directory: Path, *options: str) -> 
 
 
 def run_stock(program: Program, platform: Path, directory: Path) -> Finished:
-    """Run a program under SMPI alone."""
+    """Run a program under plain SMPI."""
     command = [
         *(f"{paths.simgrid_prefix()}/bin/smpirun", "-platform", str(platform)),
         *("-np", str(program.ranks), "--log=root.thres:warning"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Origin of the programs, and their compilation; existing binaries are reused."""
+"""Sources of the programs, and their compilation; existing binaries are reused."""
 
 import hashlib
 import shutil
@@ -18,7 +18,7 @@ CASE = Path(__file__).resolve().parent
 """Folder of the files that the programs need."""
 BUILD = ROOT / "build" / "real-programs"
 
-# The source package hpcc 1.5.0-3 of Debian, with the checksum of its .dsc.
+# Source package hpcc 1.5.0-3 of Debian, with the checksum from its .dsc.
 _HPCC = "pool/main/h/hpcc/hpcc_1.5.0.orig.tar.gz"
 _HPCC_SHA256 = "0a6fef7ab9f3347e549fed65ebb98234feea9ee18aea0c8f59baefbe3cf7ffb8"
 _NAS = "examples/smpi/NAS/"
@@ -29,33 +29,35 @@ _NAS_SOURCES = {
     "ep-as-it-is": ("ep.c", "nas_common.c"),
     "is": ("is.c", "nas_common.c"),
 }
-# The power in DT's random numbers (ipowMod) halves one variable and tests another: products
-# overflow that do not in NAS's own, so that BH and SH of class A fail their verification.
+# Fix for the power function in DT's random numbers (ipowMod), which halves one variable and tests
+# another: products overflow that do not overflow in the original NAS code, so that BH and SH of
+# class A fail their verification.
 _MENDED = {"dt.c": ("if (n2*2==n){", "if (n2*2==exp){")}
 _NAS_FLAGS = {"ep": ("-include", str(CASE / "unsampled.h"))}
 
 
 def nas(program: str, by_weft: bool = True) -> Path:
-    """Return a compiled program of the NAS Parallel Benchmarks.
+    """Return a compiled NAS Parallel Benchmark.
 
-    Programs of `weft cc` need libweft.so: those that run under SMPI alone, too, are SimGrid's.
+    Binaries built by `weft cc` need libweft.so. With `by_weft=False`, SimGrid's compiler builds the
+    binary, which then also runs under plain SMPI.
     """
     return _nas(program, program, _NAS_FLAGS.get(program, ()), by_weft)
 
 
 def sampled_ep(ratio: float) -> Path:
-    """Return NAS EP that computes a fraction of its iterations."""
+    """Return NAS EP with only a fraction of its iterations."""
     flags = ("-include", str(CASE / "sampled.h"), f"-DRATIO={ratio}")
     return _nas("ep", f"ep-{ratio}", flags)
 
 
 def gemm() -> Path:
-    """Return SimGrid's example of a matrix product."""
+    """Return SimGrid's matrix product example."""
     return _compiled("gemm", _GEMM, ("gemm.c",), ())
 
 
 def own(source: Path) -> Path:
-    """Return a compiled program of weft's own."""
+    """Return a compiled program that is part of weft."""
     name = f"{source.stem}-{hashlib.sha256(source.read_bytes()).hexdigest()[:12]}"
     target = BUILD / SimGrid().prefix.name / name
     if not target.exists():
@@ -68,7 +70,7 @@ def own(source: Path) -> Path:
 
 
 def simgrid_file(folder: str, name: str) -> Path:
-    """Return a file of a folder of SimGrid's source distribution."""
+    """Return a file from a folder of SimGrid's source distribution."""
     return _unpacked(_simgrid_tarball(), folder) / name
 
 
@@ -105,7 +107,7 @@ def _compiled(
 
 
 def _mended(source: Path) -> Path:
-    """Return the source, or a copy of it without its known error."""
+    """Return the source, or a copy with its known error fixed."""
     if source.name not in _MENDED:
         return source
     wrong, right = _MENDED[source.name]
@@ -118,7 +120,7 @@ def _mended(source: Path) -> Path:
 
 
 def hpcc() -> Path:
-    """Return HPCC, compiled."""
+    """Return the compiled HPCC."""
     target = BUILD / SimGrid().prefix.name / "hpcc"
     if not target.exists():
         directory = _unpacked(download(_HPCC, _HPCC_SHA256), "hpcc-")

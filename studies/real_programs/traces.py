@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Accuracy of trace replays: the second table of docs/real-programs.md.
 
-Each program is recorded twice, with its computation free and timed, and each trace is replayed on
-the fabric that it was recorded on; the first also on another, where the program runs as well.
+Each program is recorded twice, with free and with timed computation, and each trace is replayed on
+the recorded fabric. The first trace is also replayed on another fabric, on which the program is run
+for comparison.
 """
 
 from collections.abc import Callable
@@ -54,20 +55,20 @@ PROGRAMS = (
 
 
 def write() -> None:
-    """Run all, and write the table."""
+    """Record and replay all programs, and write the table."""
     parts = [(program.part, partial(measure, program)) for program in PROGRAMS]
     write_table(TABLE, kept_rows("real-program-traces", parts))
 
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A run and its trace."""
+    """Run with its trace."""
 
     record: dict[str, Any]
     folder: Folder
 
     def again(self, fabric: Path, offload: str = "stream") -> Record:
-        """Return its replay."""
+        """Return the replay of the trace."""
         return launch.run(
             launch.prepare(replay_request(self.folder, fabric=str(fabric), offload=offload))
         )
@@ -113,7 +114,7 @@ def _record(program: Program, fabric: Path, target: Path, *options: str) -> _Rec
 
 
 def _share(text: str) -> str:
-    """Format a difference; below a millionth it is rounding."""
+    """Format a difference; below a millionth, it is a rounding error."""
     value = abs(float(text))
     return "0" if value < 1e-6 else f"{value:.4%}" if value < 1e-3 else f"**{value:.2%}**"
 
