@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Shared test infrastructure: programs, runs of weft, fabrics, campaigns, testbeds, servers.
 
-Fixtures of all tests are in tests/python/conftest.py. There are no tests here.
+tests/python/conftest.py contains the fixtures of all tests. This package contains no tests.
 """

@@ -23,7 +23,7 @@ def head(
 ) -> str:
     """Return the head of a file: a program that makes two calls of a given size.
 
-    `best` adds the hosts' runs with their fastest algorithms.
+    `best` adds host runs with the fastest algorithms.
     """
     return f"""
 [campaign]

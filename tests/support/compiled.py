@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Programs for the tests, compiled once for all tests, workers and later runs.
 
-They are in build/tests/programs, each in a directory named by a checksum of all its inputs: the
-sources, the files next to them that they include, the compiler and its flags.
+Each program is in a directory of build/tests/programs, named by a checksum of all inputs: the
+sources, included files next to them, the compiler and its flags.
 """
 
 import fcntl
@@ -33,7 +33,7 @@ BY_WEFT = {
     *("type_contents.c", "object_names.c", "mpi_4.c", "complex_products.c"),
     *("dynamic.c", "mpi_4_0_changes.c", "mpi_4_1_changes.c", "mpi_5_0_changes.c"),
 }
-"""Programs with functions or constants that only weft's mpi.h has."""
+"""Programs that use functions or constants which only weft's mpi.h declares."""
 
 
 def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
@@ -54,19 +54,19 @@ def program(source: Path, flags: Sequence[str] = ("-O1", "-g")) -> Path:
     else:
         compiler = str(SimGrid().compiler(OF_SOURCES[sources[0].suffix]))
     if source.suffix == ".f":
-        # For MPI_IN_PLACE, which mpif.h declares as a procedure, and for numbers passed as arrays.
+        # for MPI_IN_PLACE, which mpif.h declares as a procedure, and for numbers passed as arrays
         flags = ("-std=legacy", "-w")
     command = [compiler, *flags, *map(str, sources), "-lm"]
     return made(source.stem, sources, command, modules)
 
 
 def example(name: str) -> Path:
-    """Return a shipped example, compiled as weft compiles it."""
+    """Return a shipped example, compiled by weft."""
     return program(paths.example(f"{name}.c"), ("-O2",))
 
 
 def with_simgrid(source: Path) -> Path:
-    """Return the program that the system's compiler builds from a C++ source that uses SimGrid."""
+    """Return the program that the system's compiler builds from a C++ source with SimGrid calls."""
     prefix = paths.simgrid_prefix()
     library = next(prefix.glob("lib*/libsimgrid.so")).parent
     where = [f"-I{prefix}/include", f"-L{library}", f"-Wl,-rpath,{library}"]
@@ -78,7 +78,7 @@ def with_simgrid(source: Path) -> Path:
 def made(
     name: str, sources: Sequence[Path], command: Sequence[str], others: Sequence[Path] = ()
 ) -> Path:
-    """Return the file that `command -o FILE` builds from the sources, which use other files."""
+    """Return the file that `command -o FILE` builds from the sources, which depend on `others`."""
     folder = CACHE / _checksum([*sources, *others], command)[:16]
     target = folder / name
     if not target.exists():
@@ -100,7 +100,7 @@ def _checksum(sources: Sequence[Path], command: Sequence[str]) -> str:
 
 @cache
 def _identity(compiler: str) -> str:
-    """Identify compiler and SimGrid by version and modification time."""
+    """Return version and modification time of the compiler and of SimGrid."""
     version = subprocess.run([compiler, "--version"], text=True, capture_output=True, check=True)
     library = SimGrid().launcher.parent.parent / "libsimgrid.so"
     path = Path(shutil.which(compiler) or compiler)
@@ -120,7 +120,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _make(command: Sequence[str], target: Path) -> None:
-    """Build next to the target and rename, so that interruptions leave no partial result."""
+    """Build next to the target and rename, so that interruptions leave no partial file."""
     unfinished = target.with_suffix(".unfinished")
     result = subprocess.run(
         [*command, "-o", str(unfinished)], text=True, capture_output=True, check=False

@@ -56,7 +56,7 @@ def done(time_s: float, *, calls: int = 10, offloaded: int = 0, reason: str = ""
 
 
 def hosts_or_switches(point: Point) -> Row:
-    """Return a switch that takes 4 us plus the cable's latency, and hosts that take longer."""
+    """Return a switch that takes 4 us plus the cable latency, or slower hosts."""
     size, ranks = parse_size(str(point["bytes"])), int(point["ranks"])
     if point["offload"] == "off":
         return done(1e-6 * ranks + size * 2e-10, offloaded=0)

@@ -24,7 +24,8 @@ from tests.support.places import ROOT
 RECIPE = ROOT / "containers" / "Containerfile"
 RECIPE_OF_APPTAINER = ROOT / "containers" / "weft.def"
 IMAGE = "localhost/weft-test"
-# A first build downloads 250 MB of compilers and packages; slow networks must not block tests.
+# Time limit in seconds: a first build downloads 250 MB of compilers and packages, and slow networks
+# must not block tests.
 SECONDS = 150
 UNREACHABLE = re.compile("No matching distribution|Temporary failure|Unable to fetch some archives")
 PIP_SETTINGS = ("index-url", "extra-index-url", "trusted-host", "proxy", "timeout")
@@ -68,7 +69,7 @@ def _download(command: list[str]) -> None:
 
 @dataclass(frozen=True)
 class Apptainer:
-    """A container built from Apptainer's recipe, with the recipe's run-time settings."""
+    """Container built from Apptainer's recipe, with the recipe's run-time settings."""
 
     name: str
     environment: str
@@ -80,7 +81,7 @@ class Apptainer:
         return f"cd /here && {self.environment}\nsh -c {script} weft.sif {shlex.join(arguments)}"
 
     def run(self, script: str, here: Path) -> str:
-        """Run shell commands in it, with a folder mounted as /here, and return their output."""
+        """Run shell commands in the container, with a folder as /here; return their output."""
         isolated = ["buildah", "run", "--isolation", "chroot", "--volume", f"{here}:/here"]
         return _output([*isolated, self.name, "--", "sh", "-c", script])
 
@@ -137,7 +138,7 @@ def _output(command: list[str]) -> str:
 
 
 def _settings_of_pip(folder: Path) -> list[str]:
-    """Return options that pass this machine's package index to the build, if it has its own."""
+    """Return options that pass this machine's package index to the build, if it has one."""
     listed = _output([sys.executable, "-m", "pip", "config", "list"])
     found = dict(re.findall(r"^\S*?\.?([a-z-]+)=('.*')$", listed, re.MULTILINE))
     settings = {name: ast.literal_eval(found[name]) for name in PIP_SETTINGS if name in found}

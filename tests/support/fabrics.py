@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics for tests: one of 16 hosts for each topology, and their files."""
+"""Fabrics for tests: a fabric of 16 hosts for each topology, and its file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ def template(
 ) -> Template:
     """Return the template that `weft fabric new KIND` renders, with hosts of one socket.
 
-    SMPI's messages, with which times are compared, know no sockets.
+    SMPI's messages, the reference for times, do not model sockets.
     """
     return Template(
         topology=kind,
@@ -53,7 +53,7 @@ def make(
     options: Mapping[str, Sequence[str]] | None = None,
     switch: str = "tofino",
 ) -> Path:
-    """Write such a file."""
+    """Write the file of this template."""
     path = directory / f"{kind}.toml"
     write(template(kind, options, switch), path, force=True)
     return path
@@ -62,12 +62,12 @@ def make(
 def load(
     directory: Path, kind: str, options: Mapping[str, Sequence[str]] | None = None
 ) -> _core.Fabric:
-    """Return such a fabric."""
+    """Return the fabric of this template."""
     return _core.load_fabric(str(make(directory, kind, options)))
 
 
 def with_free_hosts(directory: Path, fabric: str) -> Path:
-    """Write a fabric with zero-cost hosts and MPI library, for closed forms of the rest."""
+    """Write a fabric with zero-cost hosts and MPI library, for closed forms of other costs."""
     text = Path(_core.load_fabric(fabric).file).read_text(encoding="utf-8").partition("\n[mpi]")[0]
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
     path = directory / "free-hosts.toml"

@@ -40,7 +40,7 @@ _KINDS = ("down", "down", "down", "slow", "lossy", "state")
 
 
 def fault_file(folder: Path, *tables: str, recovery: str = RECOVERY) -> str:
-    """Write a fault file of these tables' keys."""
+    """Write a fault file with tables of these keys."""
     path = folder / "faults.toml"
     path.write_text(
         f"[recovery]\n{recovery}" + "".join(f"[[fault]]\n{table}\n" for table in tables)
@@ -49,7 +49,7 @@ def fault_file(folder: Path, *tables: str, recovery: str = RECOVERY) -> str:
 
 
 def random_faults(draw: random.Random, folder: Path) -> str:
-    """Write random faults that are repaired some time."""
+    """Write random faults, all of which are eventually repaired."""
     recovery = (
         f'detection = "{draw.randint(0, 50)}us"\nconvergence = "{draw.randint(0, 200)}us"\n'
         f'timeout = "{draw.randint(5, 100)}us"\nretries = 100000\n'
@@ -80,7 +80,7 @@ def _random_table(draw: random.Random) -> str:
 
 
 def survive_random_faults(seed: int, program: str, folder: Path) -> Record:
-    """Run tests/smpi/faults.c with random faults, and compare its results with those without.
+    """Run tests/smpi/faults.c with random faults, and compare results with a faultless run.
 
     Returns:
         The record of the run with faults.
@@ -116,7 +116,7 @@ def _fabric(name: str, folder: Path) -> str:
 def _survive_as_jobs(
     draw: random.Random, program: str, folder: Path, options: dict[str, Any]
 ) -> Record:
-    """Do the same with several jobs. One of them may lose a host, which ends it alone."""
+    """Do the same with several jobs; one of them may lose a host, which ends only this job."""
     jobs = [
         job(
             f"j{number}",

@@ -15,7 +15,7 @@ def made(folder: Path, text: str, name: str = "topology.txt", **options: str) ->
 
 
 def cables(fabric: weft.Fabric) -> dict[str, tuple[float, float]]:
-    """Return rate in Gb/s and latency in ns by name of the cable."""
+    """Return rate in Gb/s and latency in ns, by cable name."""
     return {
         one["name"]: (
             round(one["bandwidth_Bps"] * 8e-9, 6),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs the command line in the tests' own process: starting Python takes longer than most runs.
+"""Runs the command line in the test process, as starting Python takes longer than most runs.
 
 Process-level behaviour (signals, pipes, exit) is tested in cli/test_main.py.
 """
@@ -17,7 +17,7 @@ from unittest import mock
 from weft.cli.main import main
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# These exec another program.
+# commands that exec another program
 _COMPILERS = ("cc", "cxx", "f90")
 
 
@@ -74,7 +74,7 @@ def _redirected(number: int) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _input_closed() -> Iterator[None]:
-    """Provide an empty standard input."""
+    """Provide empty standard input."""
     saved = os.dup(0)
     with open(os.devnull) as nothing, mock.patch.object(sys, "stdin", nothing):
         os.dup2(nothing.fileno(), 0)
@@ -97,6 +97,6 @@ def _signals_kept() -> Iterator[None]:
 
 
 def _content(file: IO[bytes]) -> str:
-    """Return the whole content, with line ends normalised as in Python's text files."""
+    """Return the whole content, with line ends normalised as by Python's text files."""
     file.seek(0)
     return file.read().decode().replace("\r\n", "\n")

@@ -17,7 +17,7 @@ FAILURES = {
     "thread-abort": ("abort", 4),
     "thread-crash": ("signal", 139),
 }
-"""Ways in which tests/smpi/jobs.c fails: outcome, and exit status with the number 1."""
+"""Ways in which tests/smpi/jobs.c fails: outcome, and exit status for the number 1."""
 
 
 def job(name: str, program: str, *arguments: object, ranks: int = 4, **more: Any) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def said(record: Record, name: str) -> list[str]:
 
 
 def part(record: Record, name: str) -> Any:
-    """Return the part of a job in the record."""
+    """Return a job's part of the record."""
     (found,) = (one for one in record.jobs or () if one.name == name)
     return found
 
@@ -45,7 +45,7 @@ def outcome(record: Record, name: str) -> tuple[str, int]:
 
 
 def results(record: Record, name: str) -> dict[str, Any]:
-    """Return what must not depend on other jobs: output, times, calls and traffic."""
+    """Return the results that must not depend on other jobs: output, times, calls and traffic."""
     one = part(record, name).to_json()
     for used in one["links"] + one["switches"]:
         del used["share"]

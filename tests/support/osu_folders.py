@@ -37,7 +37,7 @@ def osu_text(benchmark: str, rows: Iterable[tuple[int, object]], version: str = 
 def write_osu(
     folder: Path, series: Mapping[tuple[str, int, int], Iterable[tuple[int, object]]]
 ) -> None:
-    """Write a file per benchmark, ranks and ranks per host, in folders named after these."""
+    """Write a file per benchmark, ranks and ranks per host, in folders named accordingly."""
     for number, ((benchmark, ranks, ppn), rows) in enumerate(series.items()):
         path = folder / f"{ranks // ppn}x{ppn}" / f"osu_{benchmark}.{number}.out"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def write_osu(
 
 
 def write_cluster(folder: Path, data: Path, network: str) -> None:
-    """Write the outputs behind the tables of one network of the cluster alaska."""
+    """Write the outputs behind the tables of one network of the alaska cluster."""
     series: dict[tuple[str, int, int, str], list[tuple[int, object]]] = {}
     for row in _rows(data / f"alaska_{network}_openmpi4.csv"):
         key = (row["collective"], int(row["ranks"]), int(row["ppn"]), row["run"])

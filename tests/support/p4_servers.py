@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""P4Runtime servers for tests, whose switches record their history of states."""
+"""P4Runtime servers for tests, with switches that record their history of states."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from weft_testbed.running import p4_server
 from weft_testbed.tables.tables import Entry
 
 Served = tuple[str, list[list[Entry]]]
-"""Address, and the states of the switch there."""
+"""Address, and the states of the server's switch."""
 Serve = Callable[[], Served]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs of the programs in tests/smpi: by `weft run`, under plain smpirun, on stock SimGrid."""
+"""Runs of the programs in tests/smpi: under `weft run`, under plain smpirun, on stock SimGrid."""
 
 import json
 import os
@@ -25,8 +25,8 @@ Program = Callable[[str], Path]
 COMMON_SETTINGS = ("smpi/simulate-computation:no", "smpi/coll-selector:ompi")
 # Settings that libweft.so makes for its fabrics, with the factors of
 # cases/equal-platforms/fabric.toml. SMPI adds 16 bytes to a message, and SimGrid applies a factor
-# to sizes above its bound. Messages of a rank to itself (those above 4 KiB) get the loopback's 10
-# GB/s through a factor of one half on 20 GB/s.
+# to sizes above its bound. Messages of a rank to itself (above 4 KiB) get the loopback's 10 GB/s
+# through a factor of one half on 20 GB/s.
 STOCK_SETTINGS = (
     "network/crosstraffic:0",
     "network/TCP-gamma:0",
@@ -53,7 +53,7 @@ class Result:
 
     @property
     def messages(self) -> list[str]:
-        """weft's own messages, without its table."""
+        """Messages printed by weft, without its table."""
         return [line for line in self.stderr.splitlines() if line.startswith("weft:")]
 
     @property
@@ -64,12 +64,12 @@ class Result:
         return switch
 
     def rows(self, **wanted: Any) -> list[dict[str, Any]]:
-        """Return the record's rows of calls with these values."""
+        """Return the record's rows of calls that contain these values."""
         rows = self.record["collectives"]
         return [row for row in rows if all(row[key] == wanted[key] for key in wanted)]
 
     def row(self, **wanted: Any) -> dict[str, Any]:
-        """Return the record's only row of calls with these values."""
+        """Return the record's only row of calls that contains these values."""
         found = self.rows(**wanted)
         assert len(found) == 1, f"{wanted}: {found} of {self.record['collectives']}"
         return found[0]
@@ -102,7 +102,7 @@ def weft_command(
     ranks: int = 4,
     options: Sequence[str] = (),
 ) -> list[str]:
-    """Return the command line of a run; reading a clock takes no time."""
+    """Return the command line of a run with free clock reads."""
     return [
         *WEFT,
         "run",
@@ -117,7 +117,7 @@ def weft_command(
 def run_command(
     command: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
 ) -> Result:
-    """Run a command to its end; weft itself in this process, unless another one is required."""
+    """Run a command to its end; run weft in this process, unless a separate one is required."""
     words = list(command[len(WEFT) :])
     own = tuple(command[: len(WEFT)]) == WEFT and in_process.can_run(words)
     if own and options.keys() <= {"cwd"}:
@@ -179,7 +179,7 @@ def run_library(
     hostfile: Path | None = None,
     **environment: str,
 ) -> Result:
-    """Run under plain smpirun with libweft.so as its platform; WEFT_… variables are keywords."""
+    """Run under plain smpirun with libweft.so as its platform; keywords are WEFT_… variables."""
     command = smpirun_command(
         paths.platform_library(), program, *arguments, ranks=ranks, settings=settings
     )
@@ -193,7 +193,7 @@ def run_library(
 
 
 def weft_says(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
-    """Run weft as users do, without a terminal; in this process if equivalent."""
+    """Run weft as users do, without a terminal; in this process if this is equivalent."""
     if not more and in_process.can_run(arguments):
         status, output, errors = in_process.run(arguments)
         return subprocess.CompletedProcess(arguments, status, output, errors)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A single-node Slurm cluster for tests: munge, controller and node daemon, as root, in a folder.
+"""Single-node Slurm cluster for tests: munge, controller and node daemon, as root, in a folder.
 
-The system's own Slurm is not touched: keys, sockets, ports and state are in the folder. The node
-has four cores, independent of the machine, and does not see the content of `hidden`. All processes,
-including those of jobs, are always removed afterwards.
+It does not affect the system's own Slurm: keys, sockets, ports and state are in the folder. The
+node has four cores, independent of the machine, and does not see the content of `hidden`. All
+processes, including those of jobs, are always removed afterwards.
 """
 
 import contextlib
@@ -55,12 +55,12 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=60 State=UP
 
 
 class CannotStartError(Exception):
-    """Slurm does not run here; the text gives the reason."""
+    """Raised if Slurm does not run on this machine; the text states the reason."""
 
 
 @dataclass
 class Slurm:
-    """A running cluster."""
+    """Running cluster."""
 
     folder: Path
     daemons: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
@@ -91,12 +91,12 @@ class Slurm:
         return ended.stdout
 
     def jobs(self, *states: str) -> list[str]:
-        """Return the numbers of jobs in the queue, or of those in these states."""
+        """Return the numbers of jobs in the queue, or of jobs in these states."""
         chosen = [f"--states={','.join(states)}"] if states else []
         return self.ask("squeue", "--noheader", "--format=%i", *chosen).split()
 
     def processes(self) -> dict[int, list[str]]:
-        """Return all processes of the cluster and its jobs: command words by process number."""
+        """Return all processes of the cluster and its jobs: command words by PID."""
         mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -120,7 +120,7 @@ class Slurm:
             )
 
     def start_controller(self) -> None:
-        """Start the controller, which holds the queue."""
+        """Start the controller, which manages the queue."""
         self.start("slurmctld", "slurmctld", "-D")
 
     def stop_controller(self) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Forwards frames step by step according to the output of `weft testbed tables` and the cabling.
 
-It is independent of plans: its inputs are the entries (JSON), their semantics in testbed.p4, and
-the cables in the inventory's text.
+The reader is independent of plans: its inputs are the entries (JSON), their semantics in
+testbed.p4, and the cables in the inventory's text.
 """
 
 import json
@@ -17,7 +17,7 @@ ALL = "ff:ff:ff:ff:ff:ff"
 MOST_STEPS = 2000
 
 Place = tuple[str, str]
-"""A device and one of its ports."""
+"""Device and port."""
 
 
 def spelt_out(text: str) -> list[str]:
@@ -40,14 +40,14 @@ def cabling(text: str) -> dict[Place, Place]:
 
 @dataclass(frozen=True)
 class Arrival:
-    """A frame at a server's port, and the switches that it passed: slices by number."""
+    """Frame at a server's port, with the switches that it passed, as slice numbers."""
 
     at: Place
     switches: tuple[int | str, ...]
 
 
 class Reader:
-    """A testbed with entries that can be added and removed."""
+    """Testbed with entries that can be added and removed."""
 
     def __init__(
         self, inventory: str, entries: Iterable[dict[str, Any]] = (), chassis: str = ""
@@ -77,7 +77,7 @@ class Reader:
         assert self.tables[entry["table"]].pop(tuple(entry["key"])) == tuple(entry["data"])
 
     def send(self, source: Place, destination: str) -> list[Arrival]:
-        """Return all places where a server's frame arrives."""
+        """Return all ports at which a server's frame arrives."""
         waiting = [(self.peers[source], (), None)] if source in self.peers else []
         arrivals: list[Arrival] = []
         for _ in range(MOST_STEPS):
@@ -139,9 +139,9 @@ class Reader:
 
 
 def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int:
-    """Check that a plan's tables carry exactly the wanted frames; return how many were sent.
+    """Check that a plan's tables carry exactly the wanted frames; return the number of frames sent.
 
-    `wanted` has, by experiment, the route of each ordered pair of hosts: the switches on the path.
+    `wanted` contains, by experiment, the switches on the route of each ordered pair of hosts.
     """
     text = plan["inventory"]
     reader = Reader.of(text, tables, plan.get("chassis", ""))
@@ -182,7 +182,7 @@ def check_plan(plan: dict[str, Any], tables: str, wanted: dict[str, Any]) -> int
 
 
 def check_broadcasts(reader: Reader, servers: set[str], names: dict[Any, str]) -> None:
-    """Check that a broadcast from one port of each server reaches each other server once."""
+    """Check that a broadcast from one port of each server reaches every other server once."""
     for server in servers:
         counts = []
         for place in reader.peers:

@@ -10,9 +10,9 @@ LOADS = (("256B", 0.05), ("4KiB", 0.5), ("64KiB", 5), ("1MiB", 20))
 
 
 def random_traffic(draw: random.Random, folder: Path, small: bool = False) -> str:
-    """Write a file of one or two patterns with small loads.
+    """Write a file with one or two patterns of small load.
 
-    On small fabrics all hosts send: those without ranks may be too few.
+    On small fabrics all hosts send, as the hosts without ranks may be too few.
     """
     text = ""
     for number in range(draw.randint(1, 2)):

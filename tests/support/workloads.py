@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A small executor of recorded workloads that knows no network."""
+"""Minimal executor of recorded workloads, without a network model."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Key = tuple[object, ...]
 
 
 def _predecessors(operations: Sequence[Operation]) -> list[list[int]]:
-    """Return the operation before each one on its stream."""
+    """Return the previous operation of each operation on its stream."""
     last: dict[int, int] = {}
     found = []
     for index, one in enumerate(operations):
@@ -24,9 +24,9 @@ def _predecessors(operations: Sequence[Operation]) -> list[list[int]]:
 
 
 class Executor:
-    """Executes a workload whose messages and collectives end when the last party has begun.
+    """Executes a workload; messages and collectives end when the last party has begun.
 
-    Fails if parties disagree, or if operations are left that wait for each other.
+    Fails if parties disagree, or if the remaining operations wait for each other.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -39,13 +39,13 @@ class Executor:
             for _, groups in workload.groups
         ]
         self.ends: list[dict[int, float]] = [{} for _ in self._program_of]
-        """End of each operation, by rank."""
+        """End time of each operation, by rank."""
         self._started: list[set[int]] = [set() for _ in self._program_of]
         self._begun: dict[Key, list[tuple[int, int, float, Operation]]] = defaultdict(list)
         self._sequence: dict[Key, int] = defaultdict(int)
 
     def run(self) -> float:
-        """Return the end of the last operation."""
+        """Return the end time of the last operation."""
         queues = [self._streams(rank) for rank in range(len(self._program_of))]
         waiting = set(range(len(queues)))
         while waiting:
@@ -65,7 +65,7 @@ class Executor:
         return self._programs[self._program_of[rank]]
 
     def _advance(self, rank: int, queues: list[list[int]]) -> bool:
-        """Begin and end whatever is ready on a rank."""
+        """Start and end all ready operations of a rank."""
         ends, moved, again = self.ends[rank], False, True
         while again:
             again = False
@@ -78,7 +78,7 @@ class Executor:
         return moved
 
     def _step(self, rank: int, index: int) -> bool:
-        """Return true if the operation has ended, or begins now."""
+        """Return true if the operation has ended, or starts now."""
         ends, one = self.ends[rank], self._operations(rank)[index]
         if index in ends:
             return True
