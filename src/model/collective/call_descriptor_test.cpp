@@ -41,7 +41,7 @@ TEST(CallDescriptor, KnowsWhetherItIsEmpty)
 TEST(CallDescriptor, KnowsThePartsOfItsRanks)
 {
   EXPECT_EQ(call("allgather", 10).part_sizes(), std::vector<double>(4, 10));
-  EXPECT_EQ(call("alltoall", 10).part_sizes(), std::vector<double>(4, 40)); // all blocks that a rank gives
+  EXPECT_EQ(call("alltoall", 10).part_sizes(), std::vector<double>(4, 40)); // all blocks that a rank sends
   EXPECT_EQ(call("reduce_scatter", 8, &INT, &SUM).part_sizes(), std::vector<double>(4, 8));
   EXPECT_TRUE(call("allreduce", 8, &INT, &SUM).part_sizes().empty());
 
@@ -79,7 +79,7 @@ TEST(CallDescriptor, SaysHowAnotherRanksCallDiffers)
   EXPECT_TRUE(difference(call("allreduce", 2, &FLOAT, &SUM)));
   EXPECT_TRUE(difference(call("allreduce", 2, &INT, &MAX)));
   EXPECT_TRUE(difference(call("reduce", 2, &INT, &SUM)));
-  EXPECT_FALSE(difference(call("allreduce", 1, &PAIR, &SUM))); // as many bytes of a user-defined type
+  EXPECT_FALSE(difference(call("allreduce", 1, &PAIR, &SUM))); // user-defined types of equal size
 }
 
 TEST(CallDescriptor, ComparesPartsInBytes)

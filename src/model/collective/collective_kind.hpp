@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's collectives, one row each. Everything that depends on the collective of a call is a
- * property of its row. */
+/* MPI's collectives, one row each. All properties that depend on the collective are columns of its row. */
 #pragma once
 
 #include "model/collective/movement.hpp"
@@ -16,14 +15,14 @@ namespace weft {
 
 struct CollectiveKind {
   std::string_view name; ///< MPI's name in lower case, without "MPI_": "allreduce"
-  /// True if it computes with the data: it has an operation and supports certain datatypes only.
+  /// True if the collective reduces: it has an operation and supports certain datatypes only.
   bool reduces = false;
   /// Movement of data that switches execute; none if they cannot execute it.
   std::optional<Movement> movement = {};
   /// True if the reliable multicast protocol can execute it (collective/multicast).
   bool multicasts = false;
 
-  /** Returns whether a [[switch.offload]] table may name it. */
+  /** Returns true if a [[switch.offload]] table may name the collective. */
   constexpr bool offloadable() const { return movement.has_value(); }
 };
 

@@ -13,7 +13,7 @@ enum class Share {
   nothing, ///< a packet without payload
   whole,   ///< all of it
   part,    ///< each rank's own part
-  blocks   ///< one block for each rank, or from each: what one rank gives to another
+  blocks   ///< one block per peer: the data that one rank sends to another
 };
 
 struct Movement {
@@ -26,17 +26,17 @@ struct Movement {
   bool operator==(const Movement& other) const = default;
 
   bool rooted() const { return senders == Participants::root || receivers == Participants::root; }
-  /** Returns whether each rank has different data for each rank. */
+  /** Returns true if each rank sends different data to each rank. */
   bool in_blocks() const { return gives == Share::blocks; }
-  /** Returns whether ranks have parts of their own, whose sizes may differ. */
+  /** Returns true if ranks have parts of their own, whose sizes may differ. */
   bool in_parts() const { return gives == Share::part || gets == Share::part || in_blocks(); }
-  /** Returns whether all ranks receive the same data, so switches only replicate packets on the way down. */
+  /** Returns true if all ranks receive the same data, so switches only replicate packets on the way down. */
   bool copies() const { return receivers == Participants::all && (gets == Share::whole || gets == Share::nothing); }
-  /** Returns whether switches combine on the way down too: receivers get different data, so a switch
-   * combines a receiver's data from above with those from below. Otherwise the result is complete at
-   * the tree's root and is copied. */
+  /** Returns true if switches combine on the way down too: receivers get different data, so a switch combines a
+   * receiver's data from above with data from below. Otherwise the result is complete at the tree's root and is
+   * copied. */
   bool combines_on_the_way_down() const { return combines && not copies(); }
-  /** Returns whether it carries any data. */
+  /** Returns true if the collective carries any data. */
   bool carries_data() const { return gives != Share::nothing; }
 
   // NOLINTBEGIN(readability-identifier-naming): named as the values of an enumeration

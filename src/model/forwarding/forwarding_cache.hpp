@@ -2,14 +2,14 @@
 /* Packet forwarding cache of one input port (Hirasawa et al., CLUSTER 2021, section III).
  *
  * An entry maps a tag to an output port. The tag is the switch's hash of a packet's destination
- * (fabric/topology/forwarding_hash.hpp), the set is the tag modulo the number of sets: consecutive tags, as regular
- * topologies have, fill the sets evenly. Single entries cannot be invalidated; a change of routes flushes the cache.
+ * (fabric/topology/forwarding_hash.hpp). The set is the tag modulo the number of sets, so the consecutive tags of
+ * regular topologies fill the sets evenly. Single entries cannot be invalidated; a change of routes flushes the cache.
  *
  * A run simulates many caches, whose entries together exceed the processor's caches. Tags that are never evicted are
  * therefore stored as single bits (KEPT).
  *
  * Misses are classified as usual: initial (first lookup since the last flush), capacity (a fully associative LRU cache
- * of the same size would miss too), conflict (all others).
+ * of the same size would miss too), conflict (all other misses).
  */
 #pragma once
 
@@ -29,8 +29,8 @@ namespace weft {
 
 /** Lookup key of a packet's destination; at most 24 bits. */
 using ForwardingTag = std::uint32_t;
-/** Marks a tag that is never evicted, because its set has room for every tag that can occur in it. Combined with a
- *  small unique number, it replaces the tag; one bit per number tells whether the cache has it. */
+/** Marks a tag that is never evicted, because its set has room for every tag that can occur in it. A KEPT tag is this
+ * flag plus a small unique number; one bit per number records whether the cache holds the tag. */
 constexpr ForwardingTag KEPT = 1U << 31U;
 /** Tag of destinations that leave by several ports: no entry holds them, and each lookup misses. */
 constexpr ForwardingTag UNCACHED = ~ForwardingTag{0};
@@ -57,7 +57,7 @@ class ForwardingCache {
   CacheShape shape_;
   ForwardingTag sets_;
   // Few sets of a port's cache are in use. They are stored densely, which saves cache misses with thousands of ports.
-  std::vector<std::uint32_t> places_; // by set, up to the highest in use: its index in entries_; NOWHERE: unused
+  std::vector<std::uint32_t> places_; // index in entries_ by set, up to the highest set in use; NOWHERE: unused
   std::vector<Entry> entries_;        // sets in use, each in replacement order
   std::vector<std::uint64_t> kept_;   // one bit per number of a KEPT tag, up to the highest in use
   std::minstd_rand random_;
@@ -78,7 +78,7 @@ class ForwardingCache {
 public:
   explicit ForwardingCache(const CacheShape& shape);
 
-  /** Prefetches for a lookup of @p tag. Call it for a batch of tags, then expect_entries() for each. */
+  /** Prefetches for a lookup of @p tag. Call expect() for each tag of a batch, then expect_entries() for each. */
   void expect(ForwardingTag tag) const
   {
     if ((tag & KEPT) != 0) {
@@ -94,7 +94,7 @@ public:
     if (const std::size_t first = first_of(tag); first < entries_.size())
       prefetch(&entries_[first], static_cast<std::size_t>(shape_.ways) * sizeof(Entry));
   }
-  /** Looks up a KEPT tag and adds it. Returns true if it was there before. */
+  /** Looks up a KEPT tag and adds it. Returns true if the cache held it already. */
   bool know(ForwardingTag kept)
   {
     const std::size_t word = word_of(kept);
@@ -130,7 +130,7 @@ struct CacheCounters {
   CacheCounters& operator+=(const CacheCounters& other);
 };
 
-/** Classifies misses by means of a fully associative LRU cache of the same size. */
+/** Classifies misses with a fully associative LRU cache of the same size. */
 class MissClassifier {
   std::size_t entries_;
   std::list<ForwardingTag> recent_; // most recent first
@@ -142,7 +142,7 @@ class MissClassifier {
 public:
   explicit MissClassifier(int entries) : entries_(static_cast<std::size_t>(entries)) {}
 
-  /** Counts a lookup of @p tag as hit or as the kind of miss that it was. */
+  /** Counts a lookup of @p tag as a hit, or by its kind of miss. */
   void count(ForwardingTag tag, bool hit, CacheCounters& into);
   void flush();
 };

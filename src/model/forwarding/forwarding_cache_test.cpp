@@ -35,7 +35,7 @@ TEST(ForwardingCache, HitsAfterAFill)
 
 TEST(ForwardingCache, KeepsAsManyTagsPerSetAsWays)
 {
-  // Tags 0, 2 and 4 belong to one of the two sets, tag 1 to the other.
+  // Tags 0, 2 and 4 belong to one of the two sets, tag 1 to the second.
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {0, 2, 1, 0, 2, 1}),
             (std::vector<bool>{false, false, false, true, true, true}));
   EXPECT_EQ(accesses({4, 2, Replacement::lru}, {0, 2, 4, 0}), (std::vector<bool>{false, false, false, false}));
@@ -87,7 +87,7 @@ TEST(ForwardingCache, RefusesWaysThatDoNotDivideItsEntries)
   EXPECT_THROW(ForwardingCache({4, 8, Replacement::lru}), std::logic_error);
 }
 
-// ---- Classification of misses
+// ---- Miss classification
 
 CacheCounters counters(const CacheShape& shape, const std::vector<ForwardingTag>& tags)
 {
@@ -106,7 +106,7 @@ TEST(MissClassifier, SeparatesConflictAndCapacityMisses)
   EXPECT_EQ(conflict.initial, 2);
   EXPECT_EQ(conflict.conflict, 2);
   EXPECT_EQ(conflict.capacity, 0);
-  // Three tags in turn in two entries: all lookups miss.
+  // Three tags cycle through two entries: all lookups miss.
   const CacheCounters capacity = counters({2, 2, Replacement::lru}, {0, 1, 2, 0, 1, 2});
   EXPECT_EQ(capacity.initial, 3);
   EXPECT_EQ(capacity.capacity, 3);

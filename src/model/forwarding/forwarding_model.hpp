@@ -22,7 +22,7 @@ struct ForwardingModel {
   Seconds tcam_latency;           ///< TCAM search
   Seconds hit_latency;            ///< cache lookup
   Seconds interval;               ///< time between two lookups of an input port; 0: unlimited rate
-  Seconds tcam_interval;          ///< time between two lookups that miss the cache; 0: as hits
+  Seconds tcam_interval;          ///< time between two lookups that miss the cache; 0: the same as for hits
   Bytes frame{1518};              ///< largest frame: Ethernet's (Hirasawa et al., section I)
   Seconds flush_at;               ///< time at which routes change and the cache is flushed; 0: never
   int entries             = 2048; ///< Hirasawa et al. (CLUSTER 2021), section III.B: enough for nearly all jobs
@@ -32,7 +32,7 @@ struct ForwardingModel {
 
   bool cached() const { return kind == "cache"; }
   CacheShape shape() const;
-  /** Returns the lookup time of a packet; with a cache, that of a hit. */
+  /** Returns the lookup time of a packet; with a cache, the time of a hit. */
   Seconds latency() const { return cached() ? hit_latency : tcam_latency; }
   /** Returns the additional time of a miss. */
   Seconds miss_penalty() const { return tcam_latency; }
@@ -46,10 +46,10 @@ struct ForwardingModel {
 const std::vector<Option<ForwardingModel>>& forwarding_options();
 /** Returns the allowed values of the key `hash`. */
 const std::vector<std::string>& forwarding_hashes();
-/** Reads a [switch.forwarding] table. With a `kind` the table is complete; without, it overrides single values of
- *  @p standard. */
+/** Reads a [switch.forwarding] table. A table with `kind` is complete; without `kind`, it overrides single values of @p
+ * standard. */
 ForwardingModel read_forwarding(const OptionTable& table, const ForwardingModel& standard);
-/** Returns a summary for people. */
+/** Returns a human-readable summary. */
 std::string to_text(const ForwardingModel& model);
 
 /** Returns the time between two lookups that take @p latency each and are pipelined in @p stages. */

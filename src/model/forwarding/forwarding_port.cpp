@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-/** Tolerance for clocks that were summed in different orders; shorter than any packet. */
+/** Tolerance for times that were summed in different orders; shorter than any packet. */
 constexpr Seconds TOLERANCE(1e-12);
-/** Warm-up rounds, after which the cache holds the tags of all messages if it can. */
+/** Number of warm-up rounds, after which the cache holds the tags of all messages if they fit. */
 constexpr int WARMING = 1;
 constexpr int COUNTED = 2;
 

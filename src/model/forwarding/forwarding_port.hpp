@@ -23,7 +23,7 @@
 
 namespace weft {
 
-/** Lookup counters: of the first packets of messages, and of all packets. */
+/** Lookup counters: for the first packets of messages, and for all packets. */
 struct LookupCounters {
   std::int64_t hits   = 0;
   std::int64_t misses = 0;
@@ -51,13 +51,13 @@ public:
   /** Looks up a packet that leaves by port @p out. Returns true on a hit, never if the tag is UNCACHED. Throws
    *  std::logic_error if the cache returns another port (KEPT tags have none). */
   bool look_up(ForwardingTag tag, int out, Seconds now);
-  /** Adds a message of @p bytes that crosses the port from @p begins on and takes @p volume of the link. */
+  /** Adds a message of @p bytes that starts to cross the port at @p begins and takes @p volume of the link. */
   void enter(MessageNumber message, ForwardingTag tag, int out, bool hit, Bytes bytes, Bytes volume, Seconds begins);
-  /** Adds an equal message to the same flow. */
+  /** Adds an equal message to an existing flow. */
   void repeat(MessageNumber message);
-  /** Removes all entries of the cache. Crossing messages must be redirected if their port or tag changes. */
+  /** Removes all entries of the cache. Messages that are crossing must be redirected if their port or tag changes. */
   void flush();
-  /** Changes the tag and the port of a crossing message. */
+  /** Changes the tag and the port of a message that is crossing. */
   void redirect(MessageNumber message, ForwardingTag tag, int out);
   /** Removes a message that has crossed or failed, and counts its packets. */
   void leave(MessageNumber message, Seconds now, LookupCounters& counters);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Tests with shortest frames, 1 ns per hit and 4 ns per miss: 84 GB/s and 21 GB/s. */
+/* Tests with minimum-size frames, 1 ns per hit and 4 ns per miss: 84 GB/s and 21 GB/s. */
 #include "model/forwarding/forwarding_port.hpp"
 
 #include <utility>
@@ -68,13 +68,13 @@ TEST(ForwardingPort, ThrashesIfMessagesEvictEachOther)
 
 TEST(ForwardingPort, AllHitUpToAsManyTagsPerSetAsWays)
 {
-  Crossed port(cache_of(8, 4)); // two sets: even tags, and odd ones
+  Crossed port(cache_of(8, 4)); // two sets: even tags and odd tags
   for (std::uint64_t message = 0; message < 4; ++message)
     port.enter(message, static_cast<ForwardingTag>(2 * message), 1e6);
   EXPECT_NEAR(port.rate(), ALL_HIT, 1e-4 * ALL_HIT);
   port.enter(4, 8, 1e6);
   EXPECT_NEAR(port.rate(), ALL_MISS, 1e-4 * ALL_MISS);
-  port.enter(5, 1, 1e6); // in the other set: one of six messages hits
+  port.enter(5, 1, 1e6); // in the second set: one of six messages hits
   EXPECT_NEAR(port.rate(), 84e9 * 6 / (5 * 4 + 1), 1e-4 * ALL_HIT);
 }
 
@@ -114,9 +114,9 @@ TEST(ForwardingPort, SearchesATcamForEveryPacket)
   Crossed port(model);
   EXPECT_EQ(port.rate(), std::numeric_limits<double>::infinity());
   port.enter(1, 1, 1);
-  EXPECT_NEAR(port.rate(), 1518 / 4e-9 * 84 / 1518, 1); // one packet, however short
+  EXPECT_NEAR(port.rate(), 1518 / 4e-9 * 84 / 1518, 1); // one packet, however short the message
   port.repeat(1);
-  EXPECT_NEAR(port.rate(), ALL_MISS, 1); // and so is the other
+  EXPECT_NEAR(port.rate(), ALL_MISS, 1); // so is the second
 }
 
 TEST(ForwardingPort, BoundsTheVolumeOnTheLink)

@@ -29,7 +29,8 @@ template <class M> std::vector<Option<M>> with_costs(Option<M> first)
   return rows;
 }
 
-/** Rounds times below SimGrid's resolution of 1 ns (option precision/timing) to zero; SimGrid would warn about them. */
+/** Rounds times below SimGrid's resolution of 1 ns (option precision/timing) down to zero, since SimGrid warns about
+ * them. */
 Seconds told(Seconds time)
 {
   constexpr Seconds LEAST{1e-9};

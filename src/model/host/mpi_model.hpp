@@ -17,15 +17,16 @@ namespace weft {
 constexpr Bytes SMPI_ENVELOPE{16};
 
 /** Progress of rendezvous messages, and of non-blocking collectives on the hosts: asynchronous, as with a progress
- * thread or a NIC that matches messages, or only during the rank's MPI calls. */
+ * thread or a NIC that matches messages, or driven by the rank's MPI calls alone. */
 enum class Progress { thread, calls };
 template <> struct Names<Progress> {
   static constexpr std::array ROWS{std::pair{Progress::thread, std::string_view("thread")},
                                    std::pair{Progress::calls, std::string_view("calls")}};
 };
 
-/** Side that moves the data of a rendezvous message, and has to answer the request to send inside an MPI call: the
- * receiver, which reads the sender's memory by RDMA; or receiver and sender, which then writes into the receiver's. */
+/** Rendezvous protocol. get: the receiver answers the request to send and reads the sender's memory by RDMA; put: the
+ * receiver answers, then the sender writes into the receiver's memory. Each step happens inside an MPI call of its
+ * rank. */
 enum class Rendezvous { get, put };
 template <> struct Names<Rendezvous> {
   static constexpr std::array ROWS{std::pair{Rendezvous::get, std::string_view("get")},
@@ -54,16 +55,16 @@ struct MpiModel {
   /// by ompi_request_wait_completion and ompi_request_default_test*; pml/ucx registers ucp_worker_progress with it),
   /// MPICH 4 (MPIR_CVAR_ASYNC_PROGRESS is 0), Intel MPI (I_MPI_ASYNC_PROGRESS is 0).
   Progress progress = Progress::calls;
-  /// As UCX reads host memory over InfiniBand and RoCE (UCX_RNDV_SCHEME=auto: ucp_rndv_is_get_zcopy in
-  /// src/ucp/rndv/rndv.c, 1.12 to 1.16), and Open MPI's pml/ob1 over openib with registered memory.
+  /// As in UCX, which reads host memory over InfiniBand and RoCE (UCX_RNDV_SCHEME=auto: ucp_rndv_is_get_zcopy in
+  /// src/ucp/rndv/rndv.c, 1.12 to 1.16), and in Open MPI's pml/ob1 over openib with registered memory.
   Rendezvous rendezvous = Rendezvous::get;
-  /// CPU time of a poll that finds nothing. Measured per call, over a million calls beside a second rank of the host
-  /// (AMD EPYC): MPI_Test of a pending request 57 to 74 ns in MPICH 5.0.2 and 16 to 31 ns in Open MPI 5.0.11,
+  /// CPU time of a poll that finds nothing. Measured per call, over a million calls next to a second rank on the host
+  /// (AMD EPYC): MPI_Test of a pending request takes 57 to 74 ns in MPICH 5.0.2 and 16 to 31 ns in Open MPI 5.0.11,
   /// MPI_Iprobe 58 to 94 and 64 to 84 ns, MPI_Testall and the like with four requests up to 193 and 73 ns. Polling a
   /// NIC's completion queue is not included.
   Seconds poll_overhead{1e-7};
   Seconds spawn_latency;               ///< from MPI_Comm_spawn until the processes that it starts begin
-  std::vector<MpiOverheads> overheads; ///< by increasing size; smaller messages have the overheads above
+  std::vector<MpiOverheads> overheads; ///< by increasing size; smaller messages use the overheads above
 
   /** Return the CPU time of sending and of receiving a message. Rendezvous messages are not copied. */
   Seconds send_time(Bytes size) const;
@@ -75,8 +76,8 @@ private:
   Seconds copy_time(Bytes size, BytesPerSecond rate) const { return size < eager_threshold ? size / rate : Seconds{}; }
 };
 
-/** Returns how messages progress on a fabric with this [mpi] table, or without one: as in SMPI, then, where no rank
- * needs to take part. */
+/** Returns how messages progress on a fabric with this [mpi] table. Without a table they progress as in SMPI, where no
+ * rank needs to take part. */
 inline Progress progress_of(const std::optional<MpiModel>& mpi)
 {
   return mpi ? mpi->progress : Progress::thread;

@@ -31,13 +31,13 @@ public:
 
   bool is_off() const { return not mechanism_ && not is_automatic_; }
   bool is_automatic() const { return is_automatic_; }
-  /** Returns the mechanism asked for, or null. */
+  /** Returns the requested mechanism, or null. */
   const MechanismKind* mechanism() const { return mechanism_; }
   bool operator==(const OffloadMode& other) const = default;
 };
 
 template <> struct Names<OffloadMode> {
-  /** Returns the modes with their names: the mechanisms in table order, then the others. */
+  /** Returns the modes with their names: the mechanisms in table order, then off and automatic. */
   static std::vector<std::pair<OffloadMode, std::string_view>> rows();
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Constants of NCCL's tuner (src/graph/tuning.cc), of one version: a file of presets/nccl. */
+/* Constants of NCCL's tuner (src/graph/tuning.cc) for one version: a file of presets/nccl. */
 #pragma once
 
 #include "base/named.hpp"
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/** Version whose formulas a set of constants belongs to: 2.29 covers 2.27 and later, 2.18 the years before. */
+/** Version whose formulas a set of constants belongs to: 2.29 covers 2.27 and later, 2.18 the releases before. */
 enum class NcclFormulas { v2_18, v2_29 };
 template <> struct Names<NcclFormulas> {
   static constexpr std::array ROWS{std::pair{NcclFormulas::v2_18, std::string_view("2.18")},
@@ -22,21 +22,21 @@ template <> struct Names<NcclFormulas> {
 };
 
 template <class Q> using ByProtocol = std::array<Q, 3>;
-/** Values for one node, two nodes and more. */
+/** Values for one node, for two nodes and for more. */
 template <class Q> using ByNodes = std::array<Q, 3>;
 
 /** Latencies of an algorithm: a [[latency]] table. */
 struct NcclLatency {
   ByProtocol<Seconds> base{};    ///< baseLat
-  ByProtocol<Seconds> nvlink{};  ///< hwLat of a step over NVLink,
-  ByProtocol<Seconds> pcie{};    ///< over PCIe,
-  ByProtocol<Seconds> network{}; ///< and between nodes
+  ByProtocol<Seconds> nvlink{};  ///< hwLat of a step over NVLink
+  ByProtocol<Seconds> pcie{};    ///< hwLat of a step over PCIe
+  ByProtocol<Seconds> network{}; ///< hwLat of a step between nodes
 };
 
 /** Bandwidths by architecture: a [[bandwidth]] table. */
 struct NcclBandwidth {
-  ByNodes<BytesPerSecond> ll{};         ///< llMaxBws: most of all channels with LL
-  ByNodes<BytesPerSecond> ring_ll128{}; ///< perChMaxRingLL128Bws: most of a channel
+  ByNodes<BytesPerSecond> ll{};         ///< llMaxBws: maximum over all channels with LL
+  ByNodes<BytesPerSecond> ring_ll128{}; ///< perChMaxRingLL128Bws: maximum of a channel
   ByNodes<BytesPerSecond> tree_ll128{}; ///< perChMaxTreeLL128Bws
   ByNodes<BytesPerSecond> tree{};       ///< perChMaxTreeBws
   ByNodes<BytesPerSecond> nvls_tree{};  ///< perChMaxNVLSTreeBws
@@ -44,11 +44,11 @@ struct NcclBandwidth {
 };
 
 struct NcclConstants {
-  std::string name; ///< of the file
+  std::string name; ///< file name
   NcclFormulas formulas = NcclFormulas::v2_29;
   std::array<NcclLatency, 7> latency; ///< by algorithm
   std::map<GpuArchitecture, NcclBandwidth> bandwidth;
-  /// treeCorrectionFactor: share of a tree's bandwidth by binary logarithm of the bytes over 64.
+  /// treeCorrectionFactor: fraction of a tree's bandwidth, indexed by the binary logarithm of bytes / 64.
   ByProtocol<std::vector<double>> tree_correction;
 
   /** Loads the constants of a version, such as "2.29". Throws UserError. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Machine as NCCL finds it: GPUs, nodes, and the graphs of its search. The table [nccl] of a fabric file.
+/* Machine as NCCL detects it, described by the table [nccl] of a fabric file: GPUs, nodes, and the graphs that NCCL's
+ * search finds.
  *
  * Each host of the fabric is a GPU with its own port; consecutive hosts form a node. NCCL_DEBUG=INFO with
  * NCCL_DEBUG_SUBSYS=GRAPH prints the graphs ("Pattern 4, crossNic 0, nChannels 12, bw 30.0/30.0"). */
@@ -18,39 +19,40 @@ namespace weft {
 /** Channels and speeds that NCCL's search has found for an algorithm: a [[nccl.graph]] table. */
 struct NcclGraph {
   NcclAlgorithm of = NcclAlgorithm::ring;
-  int gpus         = 0; ///< GPUs of a node that a call uses; 0: any number that no other graph is for
+  int gpus         = 0; ///< GPUs per node that a call uses; 0: any number for which there is no other graph
   int channels     = 0;
-  int copies       = 1;                         ///< channels that NCCL makes of each, with the same connections
+  int copies       = 1;                         ///< channels that NCCL creates from each, with the same connections
   BytesPerSecond intra{};                       ///< of a channel, within a node
   BytesPerSecond inter{};                       ///< of a channel, between nodes
   GpuLinks links            = GpuLinks::nvlink; ///< within a node
-  NcclAbility same_channels = NcclAbility::yes; ///< whether all channels take the GPUs in the same order
-  Seconds network_latency{};                    ///< added to NCCL's own for a message between nodes
+  NcclAbility same_channels = NcclAbility::yes; ///< yes if all channels visit the GPUs in the same order
+  Seconds network_latency{};                    ///< added to NCCL's own latency for a message between nodes
 };
 
 /** Costs of messages between nodes that NCCL's tuner does not know: a [[nccl.message]] table. */
 struct NcclMessage {
-  Bytes from{};               ///< smallest message of a channel, with the flags of its protocol
-  Seconds latency{};          ///< in place of NCCL's own
-  BytesPerSecond copy_rate{}; ///< of copies that lengthen the latency; zero: none
-  Bytes overhead{};           ///< by which a message lengthens on the links
-  Bytes late_overhead{};      ///< in addition, after the receives that a connection has posted in advance
+  Bytes from{};               ///< smallest message of a channel, including the flags of its protocol
+  Seconds latency{};          ///< replaces NCCL's own latency
+  BytesPerSecond copy_rate{}; ///< rate of copies that add to the latency; zero: none
+  Bytes overhead{};           ///< bytes that a message adds on the links
+  Bytes late_overhead{};      ///< additional bytes once a connection has used up its pre-posted receives
 };
 
 struct NcclMachine {
   GpuArchitecture architecture = GpuArchitecture::hopper;
   CpuVendor cpu                = CpuVendor::intel;
   int gpus_per_node            = 8; ///< consecutive hosts of the fabric
-  /// LL128 needs NVLink within the node, and a NIC near the GPU: up to PXN from Hopper on, up to a PCIe switch before.
+  /// LL128 needs NVLink within the node and a path from GPU to NIC of at most PXN (Hopper or newer) or a PCIe switch
+  /// (older GPUs).
   NcclAbility ll128       = NcclAbility::yes;
-  NcclAbility collnet     = NcclAbility::no;  ///< whether a plug-in for reductions in the network is loaded
-  NcclAbility simple_tree = NcclAbility::yes; ///< whether trees have NCCL's pattern TREE, one channel a node and NIC
+  NcclAbility collnet     = NcclAbility::no;  ///< yes if a plug-in for in-network reductions is loaded
+  NcclAbility simple_tree = NcclAbility::yes; ///< yes if trees use NCCL's pattern TREE, one channel per node and NIC
   std::vector<NcclGraph> graphs;              ///< one for each algorithm that the machine can run
   std::vector<NcclMessage> messages;          ///< by size, from 0; empty: NCCL's own latencies
-  Seconds peer_overhead{};                    ///< of an Alltoall, for each other rank
-  // Facts about schedules that NCCL's sources do not tell, fitted to measured tables (docs/nccl.md).
+  Seconds peer_overhead{};                    ///< of an Alltoall, per peer
+  // Properties of schedules that NCCL's sources do not state, fitted to measured tables (docs/nccl.md).
   double ring_copies = 1; ///< copies of a ring's last chunk that a call waits for
-  double nvls_stages = 2; ///< stages that a call of NVLS fills in addition
+  double nvls_stages = 2; ///< additional stages that an NVLS call fills
   int ring_slices    = 2; ///< messages in which a ring sends a chunk
   // Environment variables of NCCL; empty or zero: not set.
   std::string algo;       ///< NCCL_ALGO
@@ -59,9 +61,9 @@ struct NcclMachine {
   int most_channels  = 0; ///< NCCL_MAX_NCHANNELS
   Bytes buffer{};         ///< NCCL_BUFFSIZE
 
-  /** Returns the graph of an algorithm for calls of @p gpus a node; null if the machine cannot run it. */
+  /** Returns the graph of an algorithm for calls that use @p gpus per node; null if the machine cannot run it. */
   const NcclGraph* graph(NcclAlgorithm algorithm, int gpus) const;
-  /** Returns the costs of a message between nodes; null if they are NCCL's own. */
+  /** Returns the costs of a message between nodes; null if NCCL's own apply. */
   const NcclMessage* message(Bytes bytes) const;
 };
 

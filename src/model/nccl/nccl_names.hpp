@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Names that NCCL's tuner, its constants and the description of a machine share. */
+/* Names shared by NCCL's tuner, its constants and the machine description. */
 #pragma once
 
 #include "base/named.hpp"
@@ -38,7 +38,7 @@ template <> struct Names<GpuArchitecture> {
                                    std::pair{GpuArchitecture::blackwell, std::string_view("blackwell")}};
 };
 
-/** Vendor of the hosts' CPUs, as far as NCCL tells them apart; amd if they are of several vendors. */
+/** Vendor of the hosts' CPUs, as far as NCCL distinguishes them; amd if vendors are mixed. */
 enum class CpuVendor { intel, amd, other };
 template <> struct Names<CpuVendor> {
   static constexpr std::array ROWS{std::pair{CpuVendor::intel, std::string_view("intel")},
@@ -46,21 +46,21 @@ template <> struct Names<CpuVendor> {
                                    std::pair{CpuVendor::other, std::string_view("other")}};
 };
 
-/** Links among the GPUs of a node that a graph uses. */
+/** Intra-node GPU links that a graph uses. */
 enum class GpuLinks { nvlink, pcie };
 template <> struct Names<GpuLinks> {
   static constexpr std::array ROWS{std::pair{GpuLinks::nvlink, std::string_view("nvlink")},
                                    std::pair{GpuLinks::pcie, std::string_view("pcie")}};
 };
 
-/** Ability of a machine. */
+/** Yes or no: tells whether a machine supports a feature. */
 enum class NcclAbility { yes, no };
 template <> struct Names<NcclAbility> {
   static constexpr std::array ROWS{std::pair{NcclAbility::yes, std::string_view("yes")},
                                    std::pair{NcclAbility::no, std::string_view("no")}};
 };
 
-/** Returns the position of a value of these enumerations, which count from 0. */
+/** Returns the index of an enumerator; these enumerations count from 0. */
 template <class E> constexpr std::size_t index_of(E value)
 {
   return static_cast<std::size_t>(value);

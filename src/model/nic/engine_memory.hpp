@@ -21,9 +21,9 @@ class EngineMemory {
   static State with(State state, std::int64_t chunks, int ranks);
 
 public:
-  /** Returns true if a call with @p chunks chunks by @p ranks ranks of the host fits into the free memory. */
+  /** Returns true if a call with @p chunks chunks on @p ranks ranks of the host fits into the free memory. */
   bool has_room(const ProgressEngine& engine, int communicator, std::int64_t chunks, int ranks) const;
-  /** Allocates the memory of such a call. */
+  /** Allocates the memory of a call, as checked by has_room(). */
   void take(int communicator, std::int64_t chunks, int ranks);
   /** Frees the memory of a communicator. */
   void release(int communicator) { states_.erase(communicator); }

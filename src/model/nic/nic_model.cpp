@@ -20,7 +20,7 @@ template <class M> std::vector<Option<M>> costs(Need overhead)
   };
 }
 
-/** Reads the [[nic.calls]] tables of a [nic] table or a preset; those of a table replace its preset's. */
+/** Reads the [[nic.calls]] tables of a [nic] table or a preset; tables in a file replace its preset's. */
 std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
 {
   std::vector<NicCalls> all;
@@ -35,8 +35,8 @@ std::vector<NicCalls> read_nic_calls(const OptionTable& nic)
   return all;
 }
 
-/** Applies the costs that @p from gives to the calls of all sizes: those of a [nic] table to its preset's
- * [[calls]], and those of --set to the file's as well. */
+/** Applies the costs in @p from to calls of all sizes: a [nic] table overrides its preset's [[calls]], and --set
+ * overrides the file's as well. */
 void apply_to_calls(const OptionTable& from, bool own_calls, NicModel& nic)
 {
   const auto applies = [&](const char* key) { return from.has(key) && (not own_calls || from.is_changed(key)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Costs that a host's NIC and its library add to an offloaded collective. */
+/* Costs that a host's NIC and its driver library add to an offloaded collective. */
 #pragma once
 
 #include "base/option.hpp"
@@ -25,26 +25,25 @@ struct NicModel {
   Seconds message_gap;      ///< between the messages of two ranks that share the NIC
   /// Copy and conversion rate of the host: an upper bound on a stream's payload rate.
   BytesPerSecond offload_copy_rate{std::numeric_limits<double>::infinity()};
-  /// Rate at which packets are copied before they leave and after they arrive; delays only the first packet of a call.
+  /// Messages per second that the NIC can send, and also receive, whatever their size.
   BytesPerSecond packet_copy_rate{std::numeric_limits<double>::infinity()};
   /// Messages per second that the NIC sends, and as many that it receives, whatever their size.
   Hertz message_rate{std::numeric_limits<double>::infinity()};
-  int stripes = 0;               ///< most cables of a host over which a message is divided; 0: all
-  Bytes least_stripe{16 * 1024}; ///< least part of a message that gets a cable of its own: UCX's MIN_RNDV_CHUNK_SIZE
-  std::vector<NicCalls> calls;   ///< by increasing size; smaller calls have the costs above
-  /// Execution of a Reduce_scatter: "parts", switches send each rank its part; "allreduce", an Allreduce of the whole
-  /// vector into memory of the library, from which each rank copies its part.
+  int stripes = 0;               ///< maximum number of a host's links over which a message is striped; 0: all
+  Bytes least_stripe{16 * 1024}; ///< smallest share of a message that gets a link of its own: UCX's MIN_RNDV_CHUNK_SIZE
+  std::vector<NicCalls> calls;   ///< by increasing size; smaller calls use the costs above
+  /// Execution of a Reduce_scatter. "parts": switches send each rank its part; "allreduce": an Allreduce of the whole
+  /// vector into library memory, from which each rank copies its part.
   std::string reduce_scatter = "parts";
   BytesPerSecond part_copy_rate{std::numeric_limits<double>::infinity()};
-  /// Rate at which that memory is registered with the NIC, for calls of at least registration_from bytes, which
-  /// allocate it anew.
+  /// Rate at which that memory is registered with the NIC. Calls of at least registration_from bytes allocate it anew.
   BytesPerSecond registration_rate{std::numeric_limits<double>::infinity()};
   Bytes registration_from;
-  /// "per-rank": each rank sends its own contribution; "per-host": the ranks of a host combine theirs, and one sends
-  /// it.
+  /// "per-rank": each rank sends its own contribution; "per-host": the ranks of a host combine their contributions, and
+  /// one rank sends the result.
   std::string contributions = "per-rank";
-  /// Algorithms of the host stage with "per-host" (collective/host/selection/algorithms.hpp), and the places in the
-  /// file that name them.
+  /// Algorithms of the host stage with "per-host" (collective/host/selection/algorithms.hpp), and their locations in
+  /// the file.
   std::string host_reduce = "binomial";
   std::string host_bcast  = "binomial";
   std::string host_reduce_place;

@@ -110,7 +110,7 @@ NicModel read_changed(const std::string& lines, const std::vector<std::string>& 
   return read_nic(OptionTable::read_file(TestFile("[nic]\n" + lines).path()).changed(changes).table("nic"));
 }
 
-// A cost that a file gives replaces those of its preset for calls of all sizes.
+// A cost in a file replaces its preset's costs for calls of all sizes.
 TEST(Nic, CostsReplaceThoseOfThePresetsCalls)
 {
   const NicModel nic = read_lines("preset = 'connectx-6-hdr100'\noffload_overhead = '7us'\n");
@@ -123,7 +123,7 @@ TEST(Nic, CostsReplaceThoseOfThePresetsCalls)
   }
 }
 
-// A file's own [[nic.calls]] differ from its [nic]; a change of --set applies to all calls.
+// A file's own [[nic.calls]] differ from its [nic]; --set changes all calls.
 TEST(Nic, ChangesReachCallsOfAllSizes)
 {
   const std::string lines = "offload_overhead = '2us'\nmessage_gap = '0s'\n[[nic.calls]]\nfrom = '1KiB'\n"

@@ -43,8 +43,7 @@ Work receive_work(const ProgressEngine& engine, Transport transport)
                                     : work_of(engine, engine.uc_cycles, engine.uc_instructions);
 }
 
-/** Returns the chunk rate of @p workers. All have the same share of the traffic, so the busiest core limits each.
- */
+/** Returns the chunk rate of @p workers. Traffic is spread evenly, so the busiest core limits all workers. */
 Hertz worker_rate(const ProgressEngine& engine, const Work& work, int workers)
 {
   const int together = std::min(workers, engine.threads);
@@ -129,7 +128,7 @@ Seconds ProgressEngine::receive_time(Transport transport, Bytes chunk, Bytes buf
   const int busy          = static_cast<int>(std::min<double>(workers, chunks));
   const Seconds alone     = chunk_time(*this, transport);
   const Seconds together  = Seconds(chunks / receive_chunks(transport, chunk, busy).value());
-  const Seconds by_link   = buffer / link + alone; // the last chunk is processed after its arrival
+  const Seconds by_link   = buffer / link + alone; // the last chunk is processed after it has arrived
   const Seconds by_worker = std::min(chunk, buffer) / link + std::max(together, alone * std::ceil(chunks / busy));
   return std::max(by_link, by_worker + activation) + (transport == Transport::ud ? copy_latency : Seconds());
 }
@@ -220,7 +219,7 @@ ProgressEngine read_progress_engine(const OptionTable& rule, const ProgressEngin
 
 ProgressEngine load_progress_engine(const std::string& name_or_path)
 {
-  std::error_code ignored; // a path that cannot be looked at is one that cannot be found
+  std::error_code ignored; // a path that cannot be accessed is treated as missing
   if (std::filesystem::is_regular_file(name_or_path, ignored)) {
     if (std::optional<ProgressEngine> engine = read_progress_engine(OptionTable::read_file(name_or_path)))
       return *engine;

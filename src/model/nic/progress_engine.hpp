@@ -10,8 +10,8 @@
  *
  * UD chunks arrive in a staging ring. An entry is occupied until its chunk has been processed and copied to the user's
  * buffer, which bounds the rate as well. UC chunks are written to their destination. Rates are payload rates and ignore
- * the link; the caller adds its bound. Simplifications: the cost of a chunk does not depend on its size, and cores do
- * not contend for memory and NIC.
+ * the link; the caller applies the link's bound. Simplifications: the cost of a chunk does not depend on its size, and
+ * cores do not contend for memory and NIC.
  */
 #pragma once
 
@@ -38,10 +38,10 @@ template <> struct Names<Transport> {
 
 struct ProgressEngine {
   std::string preset;
-  std::string place = "progress engine"; ///< where it was read, for messages
+  std::string place = "progress engine"; ///< location in its file, for error messages
   int cores         = 0;
   int threads       = 1; ///< hardware threads per core
-  int host_cores    = 0; ///< cores that ranks lose to the engine in runs that may use the multicast
+  int host_cores    = 0; ///< cores taken from ranks in runs that may multicast
   Hertz clock;
   double issue_rate        = 1; ///< maximum instructions per cycle of a core, over all its threads
   double ud_cycles         = 0; ///< per chunk, for a thread that has the core to itself
@@ -63,16 +63,18 @@ struct ProgressEngine {
   void check(Transport transport, Bytes chunk) const { check(transport, chunk, receive_workers); }
   void check(Transport transport, Bytes chunk, int workers) const;
 
-  /** Return the receive rate in chunks and in bytes per second. Throw UserError as check() does. */
+  /** Return the receive rate in chunks and in bytes per second. Throw UserError under the same conditions as
+   * check(). */
   Hertz receive_chunks(Transport transport, Bytes chunk, int workers) const;
   BytesPerSecond receive_rate(Transport transport, Bytes chunk) const
   {
     return chunk * receive_chunks(transport, chunk, receive_workers);
   }
-  /** Returns the receive rate, in chunks, of one rank and communicator while @p busy workers, these included, are
-   * active in the engine. Workers fill one core after the other; more workers than threads share the threads. The
-   * traffic arrives over @p trees subgroups, each served by one worker (Khalilov et al., SC '24, section IV-C), so that
-   * there are at most as many workers as subgroups, and the worker with the most subgroups sets the rate. */
+  /** Returns the receive rate, in chunks per second, of one rank and communicator while @p busy workers, including its
+   * own, are active in the engine. Workers fill cores one by one; if there are more workers than threads, they share
+   * threads. The traffic arrives over @p trees subgroups, each served by one worker (Khalilov et al., SC '24, section
+   * IV-C), so that there are at most as many workers as subgroups, and the worker with the most subgroups sets the
+   * rate. */
   Hertz received_chunks(Transport transport, Bytes chunk, int trees, int busy) const;
   /** Returns the number of receive workers of one rank and communicator. */
   int workers_of(int trees) const { return std::min(receive_workers, trees); }
@@ -82,11 +84,11 @@ struct ProgressEngine {
   Seconds latency(Transport transport) const;
   /** Returns the rate of the send workers; infinite if sending is not limited. */
   BytesPerSecond send_rate(Transport transport, Bytes chunk) const;
-  /** Returns the time from the first byte of a buffer on @p link until all of it is in the user's buffer: the maximum
-   * of the lower bounds by the link, by all workers, and by one worker's share. */
+  /** Returns the time from the first byte on @p link until all @p buffer bytes are in the user's buffer: the maximum of
+   * the lower bounds by the link, by all workers, and by one worker's share. */
   Seconds receive_time(Transport transport, Bytes chunk, Bytes buffer, int workers, BytesPerSecond link) const;
 
-  /** Returns how many communicators with receive buffers of @p chunks fit into the memory. */
+  /** Returns the number of communicators with receive buffers of @p chunks that fit into the memory. */
   std::int64_t communicators(std::int64_t chunks) const;
 };
 

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr double NEARLY = 1e-12; // relative tolerance between two computations of one number
+constexpr double NEARLY = 1e-12; // relative tolerance between two computations of the same number
 constexpr double GIB    = 1024.0 * 1024 * 1024;
 constexpr Bytes MTU(4096);
 constexpr BytesPerSecond LINK(25e9); // 200 Gbit/s
@@ -34,7 +34,7 @@ void expect_near(double value, double expected)
   EXPECT_NEAR(value, expected, NEARLY * expected);
 }
 
-/** M/M/1//N, the machine repairman: the server is idle with the probability 1 / sum N! / (N-k)! (service / think)^k. */
+/** M/M/1//N, the machine repairman: the server is idle with probability 1 / sum N! / (N-k)! (service / think)^k. */
 double machine_repairman(int customers, double service, double think)
 {
   double sum  = 0;
@@ -219,14 +219,14 @@ TEST(Transports, AreReadAndWritten)
   EXPECT_EQ(to_text(Transport::uc), "uc");
 }
 
-// ---- Presets against figures of Khalilov et al. (SC '24)
+// ---- Presets compared with figures of Khalilov et al. (SC '24)
 
 double gibps(const ProgressEngine& engine, Transport transport, int workers)
 {
   return 4096 * engine.receive_chunks(transport, MTU, workers).value() / GIB;
 }
 
-/** Returns true if the workers reach 99 % of 200 Gbit/s. */
+/** Returns true if the workers sustain 99 % of 200 Gbit/s. */
 bool fills(const ProgressEngine& engine, Transport transport, int workers)
 {
   return MTU * engine.receive_chunks(transport, MTU, workers) >= LINK * 0.99;
@@ -247,7 +247,7 @@ TEST(Dpa, SingleThreadMatchesTableOne)
   EXPECT_NEAR(gibps(dpa, Transport::uc, 1), 11.9, 0.01 * 11.9);
   EXPECT_NEAR(gibps(dpa, Transport::ud, 1), 5.2, 0.01 * 5.2);
   EXPECT_NEAR(dpa.uc_cycles, 598, 0.1 * 598);
-  EXPECT_GT(dpa.ud_cycles, 1.2 * 1084);                          // the table's rate contradicts its cycles
+  EXPECT_GT(dpa.ud_cycles, 1.2 * 1084); // the rate in the paper's table contradicts its cycle counts
   EXPECT_NEAR(dpa.uc_instructions / dpa.uc_cycles, 0.11, 0.005); // IPC
 }
 

@@ -84,7 +84,7 @@ StagingRing::Taken StagingRing::take(const Arrival& arrival, double rate, std::s
     if (first < its.last)
       all.push_back({first, its.last, pace(its) * (its.last - first)});
   Taken taken;
-  double stays       = 0; // fraction of the next chunk that has been kept so far
+  double stays       = 0; // fraction of the next chunk that has been accepted so far
   const double level = run_to(all, its.last, rate, [&](double from, double to, double part) {
     const auto chunk_at = [&](double time) {
       return static_cast<std::int64_t>(std::floor((time - its.first) * pace(its) + 0.5));

@@ -2,11 +2,11 @@
 /* Staging ring: chunks that wait at a host for the workers of one rank and communicator.
  *
  * A fluid model, except for dropped chunks: chunks arrive at a constant rate while they cross the cable, workers
- * process at their rate, and the ring stores the difference. While it is full, chunks are accepted at the rate of the
- * workers; the others find no receive request and are dropped (receiver not ready; Khalilov et al., SC '24, section
- * III-C). Workers that a first chunk wakes process nothing until they are awake.
+ * process at their rate, and the ring stores the difference. While the ring is full, chunks are accepted at the rate of
+ * the workers; the remaining chunks find no receive request and are dropped (receiver not ready; Khalilov et al., SC
+ * '24, section III-C). Sleeping workers are woken by the first chunk, and process nothing until they are awake.
  *
- * The buffer of a switch in front of a host's cable is the same model, with the cable as worker.
+ * The egress buffer of a switch towards a host uses the same model, with the link as the worker.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ class StagingRing {
 public:
   /** Chunks that arrive at a constant rate. */
   struct Arrival {
-    double first  = 0; ///< begin of the first chunk's arrival, s
+    double first  = 0; ///< start of the first chunk's arrival, s
     double last   = 0; ///< end of the last chunk's arrival
     double chunks = 0;
   };
@@ -34,10 +34,10 @@ public:
   /** @p room: capacity in chunks, may be infinite. @p activation: wake-up time of the workers. */
   explicit StagingRing(double room, Seconds activation = {}) : room_(room), activation_(activation.value()) {}
 
-  /** Adds an arrival; call it in the order of their ends, arrivals may overlap. @p rate: chunks per second that the
-   *  workers process meanwhile. @p going: begins of other arrivals that have not ended and have the same rate. */
+  /** Adds an arrival. Call it in order of the arrivals' ends; arrivals may overlap. @p rate: chunks per second that the
+   * workers process meanwhile. @p going: start times of other arrivals of the same rate that are still in progress. */
   Taken take(const Arrival& arrival, double rate, std::span<const double> going = {});
-  /** Returns true if the workers sleep at @p time, given the begins of current arrivals. */
+  /** Returns true if the workers sleep at @p time, given the start times of current arrivals. */
   bool sleeps(double time, std::span<const double> coming) const;
 
 private:

@@ -21,7 +21,7 @@ TEST(StagingRing, StoresTheExcess)
 {
   StagingRing ring(ANY);
   EXPECT_DOUBLE_EQ(ring.take({0, 1, 100}, 50).processed, 2);
-  // 25 are left at 1.5; 100 more come until 2.5.
+  // 25 chunks are left at 1.5 s; 100 more arrive until 2.5 s.
   EXPECT_DOUBLE_EQ(ring.take({1.5, 2.5, 100}, 50).processed, 2.5 + 75.0 / 50);
   EXPECT_DOUBLE_EQ(ring.take({10, 11, 10}, 50).processed, 11);
 }
@@ -29,7 +29,7 @@ TEST(StagingRing, StoresTheExcess)
 TEST(StagingRing, DropsWhatDoesNotFit)
 {
   StagingRing ring(10);
-  // Fills at 50 per second and is full at 0.2, after 20 arrivals; then every second chunk is dropped.
+  // The ring fills at 50 chunks/s and is full at 0.2 s, after 20 arrivals; then every second chunk is dropped.
   const StagingRing::Taken taken = ring.take({0, 1, 100}, 50);
   EXPECT_EQ(taken.lost.size(), 40);
   EXPECT_EQ(taken.lost.front(), 20);
@@ -50,7 +50,7 @@ TEST(StagingRing, AddsOverlappingArrivals)
 TEST(StagingRing, CountsArrivalsThatHaveNotEnded)
 {
   StagingRing ring(0);
-  // Two arrivals at 100 per second each, workers for 100: half of both is kept.
+  // Two streams arrive at 100 chunks/s each, workers process 100 chunks/s: half of each stream is accepted.
   const std::vector<double> going{0.5};
   EXPECT_EQ(ring.take({0, 1, 100}, 100, going).lost.size(), 25);
   EXPECT_EQ(ring.take({0.5, 1.5, 100}, 100).lost.size(), 25);
@@ -59,7 +59,7 @@ TEST(StagingRing, CountsArrivalsThatHaveNotEnded)
 TEST(StagingRing, FillsUntilWorkersAreAwake)
 {
   StagingRing ring(ANY, Seconds(0.5));
-  // Half of the chunks wait when the workers begin, which then keep up with the rest.
+  // Half of the chunks are queued when the workers wake; they then keep up with the rest.
   EXPECT_DOUBLE_EQ(ring.take({1, 2, 100}, 100).processed, 2.5);
   EXPECT_DOUBLE_EQ(ring.take({3, 4, 100}, 100).processed, 4); // awake
   EXPECT_TRUE(ring.sleeps(1.4, {}));

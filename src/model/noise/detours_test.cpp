@@ -52,8 +52,8 @@ TEST(Detours, SuspendAndDelayWork)
   EXPECT_NEAR(at(0, start / 2), start / 2, 1e-12);           // ends before the detour
   EXPECT_NEAR(at(0, start), start, 1e-12);                   // ends just as the detour begins
   EXPECT_NEAR(at(start / 2, start), start + 1e-3, 1e-12);    // suspended
-  EXPECT_NEAR(at(start + 0.25e-3, 0), 0.75e-3, 1e-12);       // begins in the detour
-  EXPECT_NEAR(at(start + 0.25e-3, 2e-3), 2.75e-3, 1e-12);    // begins in it and continues after it
+  EXPECT_NEAR(at(start + 0.25e-3, 0), 0.75e-3, 1e-12);       // begins during the detour
+  EXPECT_NEAR(at(start + 0.25e-3, 2e-3), 2.75e-3, 1e-12);    // begins during the detour and continues after it
   EXPECT_NEAR(at(start + 1e-3, 9e-3), 9e-3, 1e-12);          // between two detours
   EXPECT_NEAR(at(start + 1e-3, 89e-3), 89e-3 + 9e-3, 1e-12); // 9 ms of work every 10 ms
 }
@@ -109,7 +109,8 @@ TEST(Detours, OverlapAcrossTables)
   EXPECT_LT(end, 60 / 0.6 + 1);
 }
 
-/** Returns the mean time of the slowest core over many phases of half an interval, each with one detour per core. */
+/** Returns the mean finish time of the slowest core over many phases of half an interval, each with one detour per
+ * core. */
 double mean_of_slowest(const NoiseModel& model, int cores, double work, int phases)
 {
   std::vector<Detours> all;
@@ -136,7 +137,7 @@ double mean_of_slowest(const NoiseModel& model, int cores, double work, int phas
 }
 
 // A barrier waits for the slowest rank: the expected maximum of n exponential times is the n-th harmonic number times
-// the mean (Agarwal, Garg, Vishnoi), with a variance of the sum of 1/k^2.
+// the mean (Agarwal, Garg, Vishnoi), with variance sum of 1/k^2.
 TEST(Detours, MakeABarrierWaitForTheHarmonicNumber)
 {
   constexpr int PHASES  = 5000;
@@ -155,8 +156,8 @@ TEST(Detours, MakeABarrierWaitForTheHarmonicNumber)
 
 TEST(Detours, TakeTheExpectedShareOfLongWork)
 {
-  // Overlapping detours count once: with Poisson starts of rate r and mean length d, the program has exp(-r d) of the
-  // time.
+  // Overlapping detours count once: with Poisson starts at rate r and mean length d, the program gets the fraction
+  // exp(-r d) of the time.
   for (const Distribution distribution : {Distribution::fixed, Distribution::exponential, Distribution::pareto}) {
     const NoiseModel model = noise(1e-3, Intervals::exponential, 0.2e-3, distribution, 3);
     Detours core(model, 0, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Link jitter: random additional latency of messages.
  *
- * The jitter on a link is a function of seed, table, link, and crossing: the n-th message of a sender, or the n-th call
+ * The jitter on a link is a function of seed, table, link and crossing: the n-th message of a sender, or the n-th call
  * of a communicator. */
 #pragma once
 
@@ -16,8 +16,8 @@ namespace weft {
 struct Crossing {
   enum class Kind : std::uint8_t { message, up_the_tree, down_the_tree, multicast };
   Kind kind;
-  std::uint32_t who;    ///< the sender's host, or the communicator
-  std::uint32_t number; ///< number of the message, call or multicast
+  std::uint32_t who;    ///< the sending host, or the communicator
+  std::uint32_t number; ///< sequence number of the message, call or multicast
 };
 
 class Jitter {

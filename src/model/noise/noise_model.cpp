@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Returns the key `match` of tables of hosts and of links. */
+/** Returns the key `match`, which [[noise.host]] and [[noise.link]] tables share. */
 template <class M> Option<M> match_option(const char* names)
 {
   return {"match", std::string(names) + " that it applies to: a name, or a pattern with * and ?", &M::match,
@@ -30,7 +30,7 @@ template <class M> Option<M> shape_option()
           &M::shape, Need::otherwise("none")};
 }
 
-/** Throws UserError unless `shape` is given exactly for Pareto distributions. */
+/** Throws UserError unless `shape` is given for Pareto distributions, and only for them. */
 template <class M> void check_shape(const OptionTable& table, const M& noise)
 {
   if (noise.distribution != Distribution::pareto && table.has("shape"))
@@ -43,7 +43,7 @@ template <class M> void check_shape(const OptionTable& table, const M& noise)
                             "; allowed: more than 1, because a Pareto distribution has no mean otherwise");
 }
 
-/** Returns for each name whether it matches the table's pattern. */
+/** Returns one flag per name: whether it matches the table's pattern. */
 std::vector<bool> matching(const OptionTable& table, const std::string& pattern, const std::vector<std::string>& names,
                            const std::string& what)
 {

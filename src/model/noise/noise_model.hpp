@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Noise model: the [noise] table of a fabric file.
  *
- * Hosts: the operating system interrupts a core repeatedly, each time for a *detour* (T. Hoefler, T. Schneider,
- * A. Lumsdaine: Characterizing the influence of system noise on large-scale applications by simulation, SC '10).
- * Detours begin at fixed intervals, as timers cause them and as P. Beckman et al. inject them (Benchmarking the effects
- * of operating system interference on extreme-scale parallel machines, Cluster Computing 11(1), 2008), synchronized
- * over the cores or not; or at exponential intervals. Their lengths follow one of the classes of distributions of S.
+ * Hosts: the operating system interrupts a core repeatedly, each time for a *detour* (T. Hoefler, T. Schneider, A.
+ * Lumsdaine: Characterizing the influence of system noise on large-scale applications by simulation, SC '10). Detours
+ * begin at fixed intervals, synchronized across cores or not, like timer interrupts and the noise that P. Beckman et
+ * al. inject (Benchmarking the effects of operating system interference on extreme-scale parallel machines, Cluster
+ * Computing 11(1), 2008); or at exponential intervals. Their lengths follow one of the distribution classes of S.
  * Agarwal, R. Garg, N. K. Vishnoi (The impact of noise on the scaling of collectives: a theoretical approach, HiPC
  * 2005): exponential, heavy-tailed (Pareto), or fixed.
  *
@@ -25,7 +25,7 @@
 
 namespace weft {
 
-/** Distribution of lengths. */
+/** Distribution of lengths of time. */
 enum class Distribution : std::uint8_t { fixed, exponential, pareto };
 template <> struct Names<Distribution> {
   static constexpr std::array ROWS{std::pair{Distribution::fixed, std::string_view("fixed")},
@@ -40,7 +40,7 @@ template <> struct Names<Intervals> {
                                    std::pair{Intervals::exponential, std::string_view("exponential")}};
 };
 
-/** Phase of the detours of different cores. */
+/** Phase of detours across cores. */
 enum class Phases : std::uint8_t { independent, synchronized };
 template <> struct Names<Phases> {
   static constexpr std::array ROWS{std::pair{Phases::independent, std::string_view("independent")},
@@ -56,7 +56,7 @@ struct HostNoise {
   Seconds detour; ///< mean length
   Distribution distribution = Distribution::fixed;
   double shape              = 0; ///< tail index of a Pareto distribution
-  std::vector<bool> hosts{};     ///< by host: whether the table applies
+  std::vector<bool> hosts{};     ///< by host: true if the table applies
 };
 
 /** A [[noise.link]] table. */
@@ -65,7 +65,7 @@ struct LinkNoise {
   Seconds jitter; ///< mean
   Distribution distribution = Distribution::fixed;
   double shape              = 0;
-  std::vector<bool> links{}; ///< by link: whether the table applies
+  std::vector<bool> links{}; ///< by link: true if the table applies
 };
 
 struct NoiseModel {
@@ -79,14 +79,14 @@ const std::vector<Option<NoiseModel>>& noise_options();
 const std::vector<Option<HostNoise>>& host_noise_options();
 const std::vector<Option<LinkNoise>>& link_noise_options();
 
-/** Reads a [noise] table. @p hosts and @p links are names; a link has the name of its cable. Throws UserError. */
+/** Reads a [noise] table. @p hosts and @p links are names; a link is named after its cable. Throws UserError. */
 NoiseModel read_noise(const OptionTable& table, const std::vector<std::string>& hosts,
                       const std::vector<std::string>& links);
 
-/** Returns the quantile @p uniform, in [0, 1), of a distribution. @p shape: see HostNoise. */
+/** Returns the quantile of a distribution at probability @p uniform in [0, 1). @p shape: see HostNoise. */
 Seconds drawn(Distribution distribution, Seconds mean, double shape, double uniform);
 
-/** Returns a table in words: "a detour of 25us (fixed) each 1ms (exponential)". */
+/** Returns a readable description of a table: "a detour of 25us (fixed) each 1ms (exponential)". */
 std::string to_text(const HostNoise& noise);
 std::string to_text(const LinkNoise& noise);
 

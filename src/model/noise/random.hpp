@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Counter-based random numbers: each number is a function of a seed and a counter, independent of the order of draws.
+/* Counter-based random numbers: each number is a function of a seed and a counter, independent of the order in which
+ * numbers are drawn.
  *
  * The generator is Philox4x32-10 (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw: Parallel random numbers: as easy
  * as 1, 2, 3, SC '11). */
@@ -13,7 +14,7 @@ namespace weft {
 /** Counter that identifies a random number of a seed. */
 using RandomPlace = std::array<std::uint32_t, 4>;
 
-/** Last word of the counter, one value per purpose, so that no number is used twice. */
+/** Last word of the counter, one value per purpose, so that no counter is used twice. */
 struct RandomPurpose {
   static constexpr std::uint32_t DETOUR_STARTS  = 0;
   static constexpr std::uint32_t DETOUR_LENGTHS = 1;

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// The known answers that the authors publish with their library (Random123, tests/kat_vectors).
+// Known-answer vectors published by the authors with their library (Random123, tests/kat_vectors).
 TEST(Random, IsPhilox)
 {
   constexpr std::uint32_t ALL = 0xffffffff;

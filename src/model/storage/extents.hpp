@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/** Consecutive bytes. */
+/** Contiguous byte range. */
 struct Extent {
   std::int64_t offset = 0;
   std::int64_t length = 0;
@@ -19,7 +19,7 @@ struct Extent {
 /** Extents in the order of their data. */
 using Extents = std::vector<Extent>;
 
-/** Appends an extent, which extends the last one if it follows it directly. Empty ones are dropped. */
+/** Appends an extent, merging it into the last one if they are adjacent. Empty extents are dropped. */
 inline void append(Extents& all, Extent more)
 {
   if (more.length == 0)

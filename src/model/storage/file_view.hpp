@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* File view (MPI 4.1, section 14.3): the bytes of a file that a rank sees, as elements of an etype in copies of a
- * filetype that follow one another from a displacement on. */
+/* File view (MPI 4.1, section 14.3): the bytes of a file that a rank sees, as elements of an etype in consecutive
+ * copies of a filetype, starting at a displacement. */
 #pragma once
 
 #include "model/storage/extents.hpp"
@@ -12,8 +12,8 @@ class FileView {
   std::int64_t etype_size_   = 1;
   std::int64_t extent_       = 1;       // of the filetype
   std::int64_t size_         = 1;       // bytes of data in it
-  Extents pieces_{{0, 1}};              // of the filetype, from its address on
-  std::vector<std::int64_t> before_{0}; // by piece: bytes of data before it
+  Extents pieces_{{0, 1}};              // data ranges of the filetype, relative to its address
+  std::vector<std::int64_t> before_{0}; // by piece: bytes of data that precede it
 
 public:
   /** View of a file as bytes. */
@@ -23,13 +23,13 @@ public:
 
   std::int64_t displacement() const { return displacement_; }
   std::int64_t etype_size() const { return etype_size_; }
-  /** Returns whether the data is contiguous in the file. */
+  /** Returns true if the data is contiguous in the file. */
   bool is_contiguous() const { return pieces_.size() == 1 && pieces_.front().length == extent_; }
-  /** Returns the offset in the file of a byte of the view's data. */
+  /** Returns the file offset of a byte of the view's data. */
   std::int64_t offset_of(std::int64_t byte) const;
-  /** Returns the extents in the file of @p bytes of the view's data from byte @p from on. */
+  /** Returns the file extents of @p bytes of the view's data, starting at byte @p from. */
   Extents extents(std::int64_t from, std::int64_t bytes) const;
-  /** Returns the first position, in etypes, that begins at or behind the end of a file of this size. */
+  /** Returns the first position, in etypes, that begins at or after the end of a file of this size. */
   std::int64_t position_of_end(std::int64_t file_size) const;
 };
 

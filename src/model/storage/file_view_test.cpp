@@ -16,7 +16,7 @@ TEST(FileView, SeesBytesByDefault)
 
 TEST(FileView, SkipsWhatTheFiletypeLeavesOut)
 {
-  const FileView view(100, 4, {{4, 4}, {12, 8}}, 32); // three ints of eight
+  const FileView view(100, 4, {{4, 4}, {12, 8}}, 32); // three of every eight ints
   EXPECT_FALSE(view.is_contiguous());
   EXPECT_EQ(view.offset_of(0), 104);
   EXPECT_EQ(view.offset_of(4), 112);

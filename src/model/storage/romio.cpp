@@ -51,7 +51,8 @@ std::string_view switch_text(HintSwitch value)
   return value == HintSwitch::enable ? "enable" : "disable";
 }
 
-/** Accesses by data sieving: a buffer covers the file from an extent's start on, up to its size or the last byte. */
+/** Returns the accesses of data sieving: each buffer starts at an extent and ends at the buffer's size or the last
+ * byte. */
 std::vector<DeviceAccess> sieve(const Extents& extents, std::int64_t buffer, bool read_first)
 {
   std::vector<DeviceAccess> all;
@@ -66,7 +67,7 @@ std::vector<DeviceAccess> sieve(const Extents& extents, std::int64_t buffer, boo
   return all;
 }
 
-/** Accesses of a buffer each: data that is contiguous in the file, but not in memory. */
+/** Returns one access per buffer, for data that is contiguous in the file but not in memory. */
 std::vector<DeviceAccess> in_pieces(const Extent& extent, std::int64_t buffer)
 {
   std::vector<DeviceAccess> all;
@@ -81,11 +82,11 @@ bool is_rising(const Extents& extents)
              extents, [](const Extent& one, const Extent& next) { return next.offset < one.end(); }) == extents.end();
 }
 
-/** Part of the file that one aggregator accesses (ADIOI_Calc_file_domains in ad_aggregate.c). */
+/** Range of the file that one aggregator accesses (ADIOI_Calc_file_domains in ad_aggregate.c). */
 struct FileDomain {
   std::int64_t begin    = 0;
   std::int64_t end      = 0;
-  std::int64_t first    = std::numeric_limits<std::int64_t>::max(); // byte that a rank accesses
+  std::int64_t first    = std::numeric_limits<std::int64_t>::max(); // first byte that any rank accesses
   std::int64_t last_end = std::numeric_limits<std::int64_t>::min();
 };
 
@@ -97,7 +98,7 @@ std::vector<FileDomain> file_domains(std::int64_t begin, std::int64_t end, std::
   std::int64_t from       = begin;
   for (std::int64_t one = 0; one < count; ++one) {
     std::int64_t to = begin + (one + 1) * size;
-    if (unit > 0 && one + 1 < count) { // the nearest multiple
+    if (unit > 0 && one + 1 < count) { // round to the nearest multiple
       const std::int64_t front = to % unit;
       to += front < unit - front ? -front : unit - front;
     }
@@ -109,7 +110,7 @@ std::vector<FileDomain> file_domains(std::int64_t begin, std::int64_t end, std::
   return domains;
 }
 
-/** Calls @p visit(domain, part) for each part of an extent that is in one domain. */
+/** Calls @p visit(domain, part) for each part of an extent, split at domain boundaries. */
 template <class Visit> void each_domain(const std::vector<FileDomain>& domains, const Extent& extent, Visit&& visit)
 {
   const auto holds = std::ranges::upper_bound(domains, extent.offset, {}, &FileDomain::end);
@@ -123,7 +124,7 @@ template <class Visit> void each_domain(const std::vector<FileDomain>& domains, 
   }
 }
 
-/** Returns whether extents leave out bytes of a window. */
+/** Returns true if extents do not cover a window completely. */
 bool leave_holes(Extents extents, const Extent& window)
 {
   std::ranges::sort(extents, {}, &Extent::offset);

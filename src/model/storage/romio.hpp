@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Accesses that ROMIO makes of MPI calls: data sieving of independent non-contiguous accesses, and two-phase collective
- * buffering. R. Thakur, W. Gropp, E. Lusk: Data sieving and collective I/O in ROMIO, Frontiers '99; defaults and rules
- * as in MPICH 4.1's src/mpi/romio/adio/common (hints: ad_hints.c; selection and rounds: ad_read_coll.c,
+/* Accesses that ROMIO generates from MPI calls: data sieving of independent non-contiguous accesses, and two-phase
+ * collective buffering. R. Thakur, W. Gropp, E. Lusk: Data sieving and collective I/O in ROMIO, Frontiers '99; defaults
+ * and rules as in MPICH 4.1's src/mpi/romio/adio/common (hints: ad_hints.c; selection and rounds: ad_read_coll.c,
  * ad_write_coll.c; file domains: ad_aggregate.c; sieving: ad_read_str.c, ad_write_str.c). */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/** Use of an optimisation of ROMIO. */
+/** Setting of a ROMIO optimisation. */
 enum class HintSwitch { enable, disable, automatic };
 
 /** ROMIO's hints, with their defaults (ad_hints.c, adio/include/adio.h). */
@@ -30,9 +30,9 @@ struct RomioHints {
   std::int64_t read_buffer    = std::int64_t{4} * 1024 * 1024;  ///< ind_rd_buffer_size: ADIOI_IND_RD_BUFFER_SIZE_DFLT
   std::int64_t write_buffer   = std::int64_t{512} * 1024;       ///< ind_wr_buffer_size: ADIOI_IND_WR_BUFFER_SIZE_DFLT
   std::int64_t striping_unit  = 0;                              ///< file domains end at multiples of it; 0: anywhere
-  int striping_factor         = 0;                              ///< 0: as the file system has it
+  int striping_factor         = 0;                              ///< 0: the file system's default
 
-  /** Sets a hint from its text. Others than these, and values that are no valid ones, are ignored, as MPI requires. */
+  /** Sets a hint from its text. Unknown hints and invalid values are ignored, as MPI requires. */
   void set(std::string_view key, std::string_view value);
   /** Returns all hints as keys and values. */
   std::vector<std::pair<std::string, std::string>> list() const;
@@ -40,24 +40,25 @@ struct RomioHints {
   static std::vector<std::string> keys();
 };
 
-/** Access of a device that a host makes. */
+/** Access of a host to a device. */
 struct DeviceAccess {
   Extents extents;
-  bool read_first = false; ///< of a write: the extent is read before, to keep what it does not write
+  bool read_first = false; ///< for a write: the extent is read first, to preserve the bytes between the written ones
+                           ///< (read-modify-write)
 };
 
-/** Returns the accesses, one after the other, of an independent call. @p contiguous_memory: the buffer is one piece. */
+/** Returns the accesses, in order, of an independent call. @p contiguous_memory: the buffer is contiguous. */
 std::vector<DeviceAccess> independent_accesses(const Extents& extents, bool write, bool contiguous_memory,
                                                const RomioHints& hints);
 
-/** Part of a rank in a collective call. */
+/** Accesses of one rank in a collective call. */
 struct RankPart {
   Extents extents;
   int host               = 0;
   bool contiguous_memory = true;
 };
 
-/** Returns whether ranks' accesses interleave: a rank begins before the end of the one before it. */
+/** Returns true if the accesses of ranks interleave: a rank begins before the end of the previous rank. */
 bool interleave(std::span<const RankPart> ranks);
 
 /** Round of two-phase I/O: data moves between ranks and aggregators, and aggregators access the file. */
@@ -75,7 +76,7 @@ struct CollectiveRound {
   std::vector<Access> accesses;
 };
 
-/** Two-phase I/O of a call. */
+/** Plan of the two-phase I/O of a call. */
 struct CollectivePlan {
   /** List of the extents that a rank sends to an aggregator. */
   struct RequestList {
@@ -87,7 +88,7 @@ struct CollectivePlan {
   std::vector<CollectiveRound> rounds;
 };
 
-/** Returns the ranks that access the file: the first ones of each host, in the order of ranks. */
+/** Returns the aggregators, the ranks that access the file: the first ones on each host, in rank order. */
 std::vector<int> aggregators_of(std::span<const RankPart> ranks, const RomioHints& hints);
 
 /** Plans a collective call by two-phase I/O. */

@@ -66,7 +66,7 @@ TEST(CollectiveRounds, FollowDomainsAndBuffers)
 {
   RomioHints hints;
   hints.buffer = 8;
-  // Two hosts with two ranks each; ranks own every fourth group of four bytes of 64.
+  // Two hosts with two ranks each; each rank owns every fourth group of four bytes, of 64 in total.
   std::vector<RankPart> ranks;
   for (int rank = 0; rank < 4; ++rank) {
     ranks.push_back(part_on(rank / 2, {}));
@@ -78,7 +78,7 @@ TEST(CollectiveRounds, FollowDomainsAndBuffers)
   const auto& rounds        = plan.rounds;
   ASSERT_EQ(plan.lists.size(), 8U);
   EXPECT_EQ(plan.lists[0].extents, 2);
-  ASSERT_EQ(rounds.size(), 4U); // 32 bytes of each domain by 8
+  ASSERT_EQ(rounds.size(), 4U); // each domain's 32 bytes, 8 per round
   ASSERT_EQ(rounds[0].accesses.size(), 2U);
   EXPECT_EQ(rounds[0].accesses[0].access.extents, (Extents{{0, 8}}));
   EXPECT_EQ(rounds[0].accesses[1].access.extents, (Extents{{32, 8}}));

@@ -2,8 +2,8 @@
 /* Storage of a fabric: the tables [disk], a disk at each host, and [storage], a parallel file system whose targets are
  * behind the network.
  *
- * A request reaches its target after the latency of the route, waits until the target has taken the requests before it
- * (request_overhead each), then for the latency of the target; its bytes are a flow over the links and the target. */
+ * A request reaches its target after the latency of the route, queues behind earlier requests (request_overhead each),
+ * then waits for the latency of the target. Its bytes are a flow over the links and the target. */
 #pragma once
 
 #include "base/option.hpp"
@@ -20,7 +20,7 @@ struct DiskModel {
   BytesPerSecond write_bandwidth;
   Seconds latency;
   Seconds request_overhead;
-  std::string mount; ///< names of files on the disks begin with it, if there is [storage] too
+  std::string mount; ///< prefix of file names on the disks, needed if there is a [storage] table too
 };
 const std::vector<Option<DiskModel>>& disk_options();
 
@@ -28,7 +28,7 @@ const std::vector<Option<DiskModel>>& disk_options();
  * section 19.3, "Setting the File Layout/Striping Configuration (lfs setstripe)"). */
 struct StorageModel {
   std::vector<std::string> hosts; ///< names or patterns
-  int targets = 1;                ///< of each host
+  int targets = 1;                ///< per host
   BytesPerSecond read_bandwidth;  ///< of each target
   BytesPerSecond write_bandwidth;
   Seconds latency;
@@ -42,7 +42,7 @@ struct StorageModel {
 };
 const std::vector<Option<StorageModel>>& storage_options();
 
-/** Parallel file system with its places in a fabric. */
+/** Parallel file system and the vertices of its servers in a fabric. */
 struct Storage {
   StorageModel model;
   std::vector<int> host_of; ///< vertex of each target
@@ -53,7 +53,7 @@ struct Storage {
 
 /** Reads the [disk] table. */
 DiskModel read_disk(const OptionTable& table);
-/** Reads the [storage] table of a fabric with these hosts, at vertices 0 and up. */
+/** Reads the [storage] table of a fabric with these hosts, at vertices 0, 1, …. */
 Storage read_storage(const OptionTable& table, const std::vector<std::string>& hosts);
 
 } // namespace weft

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-/** Returns how many bytes before @p offset are in the stripes of one place in the round. */
+/** Returns the number of bytes before @p offset in the stripes of target @p place of the round robin. */
 std::int64_t bytes_before(const StripeLayout& layout, std::int64_t offset, int place)
 {
   const std::int64_t round  = layout.stripe_size * layout.count;

@@ -25,8 +25,8 @@ struct SwitchCounters {
 enum class ChannelGrant : std::uint8_t {
   granted,
   all_taken,
-  over_quota, ///< the job holds as many as it may
-  locked,     ///< another job has the switch for itself
+  over_quota, ///< the job already holds its maximum
+  locked,     ///< another job has exclusive use of the switch
   reserved,   ///< other jobs have reserved all channels
 };
 
@@ -34,36 +34,36 @@ class Aggregation {
   const SwitchModel& model_;
   SwitchCounters counters_;
   std::map<int, int> channels_; ///< communicators that hold a channel, with their jobs
-  std::set<int> reservations_;  ///< jobs with channels of their own
-  std::map<int, int> locked_;   ///< links on which a job has streamed, by number, with the job
+  std::set<int> reservations_;  ///< jobs with reserved channels
+  std::map<int, int> locked_;   ///< job by link number, for links on which a job has streamed
   double slots_in_use_ = 0;
   int in_flight_       = 0; ///< collectives
 
 public:
   explicit Aggregation(const SwitchModel& model) : model_(model) {}
 
-  /** Returns whether @p communicator of @p job holds a channel or could get one, and otherwise why not. */
+  /** Returns whether @p communicator of @p job holds or could get a channel, and otherwise the reason. */
   ChannelGrant channel_for(int communicator, int job) const;
-  /** Gives @p communicator of @p job a channel unless it holds one. Returns false if it cannot get one. */
+  /** Allocates a channel to @p communicator of @p job unless it holds one. Returns false if none is available. */
   bool acquire_channel(int communicator, int job);
   /** Frees the channel of @p communicator, if it has one. */
   void release_channel(int communicator);
   /** Ends the reservation and the locks of @p job. */
   void release_job(int job);
 
-  /** Returns whether @p job may stream over the link called @p link, which another job may have locked. */
+  /** Returns true if @p job may stream over the link number @p link, which another job may have locked. */
   bool may_stream(int job, int link) const;
-  /** Locks a link for @p job, if streams lock links here. */
+  /** Locks a link for @p job, if streaming locks links on this switch. */
   void lock(int job, int link);
 
-  /** Returns the probability that a packet's slot is taken, where packets hash to one pool of slots. */
+  /** Returns the probability that a packet's slot is taken, if packets hash to one pool of slots. */
   double taken() const;
 
-  /** Begin and end a collective that reduces vectors of @p vector bytes (zero if it only copies), of which a part
-   * @p passed_on finds no free slot. At the end, counts the payload reduced and sent down. */
+  /** Begin and end a collective that reduces vectors of @p vector bytes (zero if it only copies). A fraction @p
+   * passed_on finds no free slot. The end counts the payload reduced and sent down. */
   void begin(Bytes vector, double passed_on = 0);
   void end(Bytes vector, Bytes reduced, Bytes multicast, double passed_on = 0);
-  /** Ends a collective that a fault has stopped, which counts as none. */
+  /** Ends a collective that a fault has stopped, without counting it. */
   void abandon(Bytes vector, double passed_on = 0);
 
   const SwitchModel& model() const { return model_; }

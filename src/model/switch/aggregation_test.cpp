@@ -52,7 +52,7 @@ TEST_F(Aggregating, AChannelThatIsHeldIsGivenAgain)
   EXPECT_TRUE(aggregation.acquire_channel(1, JOB));
   EXPECT_EQ(counters().channels_used_max, 1);
   EXPECT_TRUE(aggregation.acquire_channel(2, JOB));
-  EXPECT_TRUE(aggregation.acquire_channel(1, JOB)); // all are taken; this communicator holds one of them
+  EXPECT_TRUE(aggregation.acquire_channel(1, JOB)); // no channel is free; this communicator holds one
 }
 
 TEST_F(Aggregating, AskingForAChannelTakesNone)
@@ -75,7 +75,7 @@ TEST(ChannelSharing, AQuotaLimitsEachJob)
   EXPECT_TRUE(aggregation.acquire_channel(1, 0));
   EXPECT_TRUE(aggregation.acquire_channel(2, 0));
   EXPECT_EQ(aggregation.channel_for(3, 0), ChannelGrant::over_quota);
-  EXPECT_EQ(aggregation.channel_for(2, 0), ChannelGrant::granted); // it holds one
+  EXPECT_EQ(aggregation.channel_for(2, 0), ChannelGrant::granted); // communicator 2 holds one
   EXPECT_TRUE(aggregation.acquire_channel(4, 1));
   EXPECT_TRUE(aggregation.acquire_channel(5, 2));
   EXPECT_EQ(aggregation.channel_for(6, 2), ChannelGrant::all_taken);
@@ -102,7 +102,7 @@ TEST(ChannelSharing, OneJobLocksTheSwitch)
 TEST(ChannelSharing, AReservationLastsAsLongAsTheJob)
 {
   SwitchModel model     = two_channels();
-  model.channels        = 5; // two jobs of two, and one channel that no job gets
+  model.channels        = 5; // two jobs with two channels each, and one channel left over
   model.channel_sharing = ChannelSharing::reserved;
   model.job_channels    = 2;
   Aggregation aggregation(model);
@@ -128,7 +128,7 @@ TEST(ChannelSharing, PacketsShareOnePoolOfSlots)
   EXPECT_EQ(aggregation.taken(), 0);
   aggregation.begin(Bytes(1000));
   EXPECT_EQ(aggregation.taken(), 0.5);
-  aggregation.begin(Bytes(200), 0.5); // of its 2 slots it holds 1
+  aggregation.begin(Bytes(200), 0.5); // it holds 1 of its 2 slots
   EXPECT_EQ(aggregation.taken(), 0.625);
   EXPECT_EQ(aggregation.counters().slots_used_max, 5);
   aggregation.end(Bytes(200), {}, {}, 0.5);
@@ -187,7 +187,7 @@ TEST_F(Aggregating, AChannelThatIsGivenBackIsFree)
   EXPECT_TRUE(aggregation.acquire_channel(1, JOB));
   EXPECT_TRUE(aggregation.acquire_channel(2, JOB));
   aggregation.release_channel(1);
-  aggregation.release_channel(1); // holds none any more
+  aggregation.release_channel(1); // no longer holds any
   EXPECT_TRUE(aggregation.acquire_channel(3, JOB));
   EXPECT_FALSE(aggregation.acquire_channel(1, JOB));
   EXPECT_EQ(counters().channels_used_max, 2);
@@ -224,7 +224,7 @@ TEST_F(Aggregating, AddsCollectivesUp)
   EXPECT_EQ(counters().offloaded, 3);
   EXPECT_EQ(counters().packets_reduced, 3);
   EXPECT_EQ(counters().bytes_reduced, 600);
-  EXPECT_EQ(counters().slots_used_max, 1); // one after the other
+  EXPECT_EQ(counters().slots_used_max, 1); // one at a time
 }
 
 TEST_F(Aggregating, ALongMessageHoldsOneChannelsSlots)

@@ -57,7 +57,7 @@ Unsupported Capability::lacks(const std::string& collective, const std::string& 
     return Unsupported::none;
   if (not allows(datatypes, datatype))
     return Unsupported::datatype;
-  // A replayed trace does not say with which operation.
+  // A replayed trace may not name the operation.
   return operation.empty() || allows(operations, operation) ? Unsupported::none : Unsupported::operation;
 }
 
@@ -81,8 +81,8 @@ const std::vector<Option<Capability>>& capability_options()
 
 namespace {
 
-/** Return MPI's predefined datatypes and operations (MPI 4.1, sections 3.2.2 and 6.9.2). Switches do not support those
- *  that a program defines. */
+/** Return MPI's predefined datatypes and operations (MPI 4.1, sections 3.2.2 and 6.9.2). Switches do not support
+ * user-defined ones. */
 const std::vector<std::string>& known_datatypes()
 {
   static const std::vector<std::string> NAMES{"MPI_CHAR",
@@ -149,8 +149,8 @@ const std::vector<std::string>& known_operations()
   return NAMES;
 }
 
-/** Throws UserError at the first of @p names, found at @p key, that is not in @p known; @p allowed describes these.
- * "all" must be the only name. */
+/** Throws UserError at the first of @p names, found at @p key, that is not in @p known; @p allowed describes the known
+ * names. "all" must be the only name. */
 void check_names(const OptionTable& row, const std::string& key, const std::vector<std::string>& names,
                  const std::vector<std::string>& known, const std::string& allowed)
 {
@@ -162,7 +162,7 @@ void check_names(const OptionTable& row, const std::string& key, const std::vect
   }
 }
 
-/** Throws UserError unless datatypes and operations are given exactly for reductions. */
+/** Throws UserError unless datatypes and operations are given for reductions, and only for them. */
 void check_limits(const OptionTable& row, const Capability& capability)
 {
   const bool reduces        = std::ranges::any_of(capability.collectives, is_reduction);
@@ -178,7 +178,8 @@ void check_limits(const OptionTable& row, const Capability& capability)
   }
 }
 
-/** Throws UserError if a conversion is not of sums of single-precision numbers (model/switch/fixed_point.hpp). */
+/** Throws UserError if a conversion applies to anything but sums of single-precision numbers
+ * (model/switch/fixed_point.hpp). */
 void check_conversion(const OptionTable& row, const Capability& capability)
 {
   const bool converts = not capability.conversion.empty();

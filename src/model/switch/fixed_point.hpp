@@ -7,8 +7,8 @@
  *
  * All ranks agree on the exponent of a block (one packet's elements): the smallest e with |x| < 2^e for all elements.
  * Each rank multiplies by floor((2^31 - 1) / ranks) / 2^e and rounds to the nearest integer, ties to even. The switch
- * adds the integers, and each rank divides by the factor. SwitchML does not round the quotient down, so that its sum
- * can overflow from 257 ranks on if all have the block's largest value; this one cannot.
+ * adds the integers, and each rank divides by the factor. SwitchML does not round the quotient down, so its sum can
+ * overflow with 257 ranks or more if all hold the block's largest value; this implementation cannot overflow.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace weft {
 
 /** Adds @p contributions, one per rank, into @p sum, block by block of @p block elements; the last block may be
- * shorter. All have the same size. @p sum may alias a contribution.
+ * shorter. All spans have the same size. @p sum may alias a contribution.
  *
  *  The error of an element is at most ranks / 2 units of the block's grid, 2^e / floor((2^31 - 1) / ranks), plus the
  *  rounding to single precision. The result does not depend on the order of ranks. Sums beyond single precision are

@@ -78,7 +78,7 @@ protected:
       const int exponent      = block_exponent(ranks, first, std::min(first + block, sum.size()));
       const double grid       = std::ldexp(1 / grids_a_unit, exponent);
       const double rounding   = std::max(std::fabs(sum[at]) * 0x1p-24, 0x1p-150);
-      // 1e-14: the divisions, and the products of doubles that are rounded.
+      // 1e-14 allows for the rounding of divisions and products of doubles.
       EXPECT_LE(std::fabs(sum[at] - exact(ranks, at)),
                 (static_cast<double>(ranks.size()) * 0.5 * grid + rounding) * (1 + 1e-6) +
                     1e-14 * std::ldexp(static_cast<double>(ranks.size()), exponent));
@@ -131,7 +131,7 @@ TEST_F(RandomSums, AreNegatedWithTheirNumbers)
 
 TEST_F(RandomSums, AreExactWhereTheGridIsFinerThanTheSum)
 {
-  // Integers from 64 to 127 of at most 16 ranks: their sum needs 11 bits, and half a unit in the last place of a float
+  // Integers from 64 to 127 on at most 16 ranks: their sum needs 11 bits, and half a unit in the last place of a float
   // exceeds 16 halves of the grid 2^7 / (2^31 / 16).
   for (int i = 0; i < DRAWS; ++i) {
     ranks.assign(static_cast<std::size_t>(between(1, 16)), std::vector<float>(64));

@@ -16,7 +16,7 @@ PacketTrain packet_train(const SwitchModel& model, Bytes message)
 Seconds streaming_time(const SwitchModel& model, Bytes message, BytesPerSecond line_rate, Seconds turnaround)
 {
   const PacketTrain train = packet_train(model, message);
-  // Packets before the last window; each window of them costs at least one turnaround.
+  // Packets before the last window; each of those windows costs at least one turnaround.
   const std::int64_t windows_before = (train.packets - 1) / model.slots;
   const Bytes before                = model.window() * static_cast<double>(windows_before);
   const Seconds window_on_link      = packet_train(model, model.window()).wire / line_rate;
@@ -36,7 +36,7 @@ Seconds streaming_time(const SwitchModel& model, double packets, Seconds on_link
 
 double part_after_complete_windows(double windows, double left)
 {
-  constexpr double ROUNDING = 1e-6; // windows: a window that lacks less is complete
+  constexpr double ROUNDING = 1e-6; // in windows: a window that lacks less counts as complete
   const double complete     = std::floor((1 - left) * windows + ROUNDING);
   return std::clamp(1 - complete / windows, 0.0, 1.0);
 }

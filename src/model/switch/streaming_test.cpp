@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Packets of 100 B payload and 25 B overhead, 4 slots
+// Packets of 100 B payload and 25 B overhead, 4 slots.
 
 SwitchModel small()
 {
@@ -122,7 +122,7 @@ TEST_F(RandomSizes, NoMessageIsFasterThanAWindowATurnaround)
     const Bytes message  = size();
     const double windows = std::ceil(message / model.window());
     EXPECT_GE(time(message).value(), (windows - 1) * turnaround.value());
-    // ... and none waits for more than each.
+    // ... and streaming is never slower than waiting for each packet.
     EXPECT_LE(time(message).value(),
               ((packet_train(model, message).wire / line).value() + windows * turnaround.value()) * (1 + 1e-12));
   }

@@ -218,7 +218,7 @@ TEST(Switch, PresetsSupportWhatTheirSourcesState)
   EXPECT_EQ(fixed.serving("allreduce", "MPI_FLOAT", "MPI_SUM")->conversion, "fixed-point");
   EXPECT_EQ(fixed.serving("allreduce", "MPI_INT", "MPI_SUM")->conversion, "");
   EXPECT_EQ(fixed.lacks("allreduce", "MPI_DOUBLE", "MPI_SUM"), Unsupported::datatype);
-  // The switch equals tofino's in all other keys.
+  // All other keys equal tofino's.
   const SwitchModel tofino = *find_switch_preset("tofino");
   for (const Option<SwitchModel>& row : switch_options())
     EXPECT_EQ(row.text(fixed), row.text(tofino)) << row.key;
@@ -258,7 +258,7 @@ TEST(Lacks, DoesNotCombineRows)
   SwitchModel model;
   model.capabilities = {{{"allreduce"}, {"MPI_INT"}, {"MPI_SUM"}}, {{"allreduce"}, {"MPI_FLOAT"}, {"MPI_MAX"}}};
   EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_MAX"), Unsupported::none);
-  // The nearest row counts, wherever it stands.
+  // The closest row determines the answer, wherever it is in the list.
   EXPECT_EQ(model.lacks("allreduce", "MPI_INT", "MPI_MAX"), Unsupported::operation);
   EXPECT_EQ(model.lacks("allreduce", "MPI_FLOAT", "MPI_SUM"), Unsupported::operation);
   EXPECT_EQ(model.lacks("allreduce", "MPI_CHAR", "MPI_SUM"), Unsupported::datatype);
@@ -271,7 +271,7 @@ TEST(Lacks, AllMatchesEveryName)
   for (const std::string& collective : offloadable_collectives())
     EXPECT_EQ(model.lacks(collective, "derived", "user-defined"), Unsupported::none) << collective;
   EXPECT_EQ(model.lacks("gather", "MPI_INT", ""), Unsupported::collective);
-  // Datatypes that a program defines have no name that a table could list.
+  // User-defined datatypes have no name that a table could list.
   SwitchModel sums;
   sums.capabilities = {{{"reduce"}, {"all"}, {"MPI_SUM"}}};
   EXPECT_EQ(sums.lacks("reduce", "derived", "MPI_SUM"), Unsupported::none);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr SimGridVersion V4_1{.major = 4, .minor = 1};
 
-// Figures: docs/simgrid.md and docs/performance.md say how they were measured.
+// docs/simgrid.md and docs/performance.md describe how these figures were measured.
 constexpr std::array<TuningRow, TUNING_COUNT> ROWS{{
     {.id      = TuningId::access_lists,
      .name    = "access-lists",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Table of tunings, one row each, and the choice among them (`--tunings`).
+/* Table of tunings, one row each, and their selection (`--tunings`).
  *
- * A tuning saves SimGrid's time or memory and changes no simulated time, so a run may do without any of them. Tunings
- * rely on private symbols and layouts of SimGrid: each names the versions that it was checked with, and is off on
- * others. */
+ * A tuning saves simulation time or memory in SimGrid and changes no simulated time, so a run may disable any of them.
+ * Tunings rely on private symbols and layouts of SimGrid: each names the versions that it was checked with, and is off
+ * on other versions. */
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/** Rows of tunings(), in their order. */
+/** Index of a row in tunings(), in the same order. */
 enum class TuningId : std::uint8_t {
   access_lists,
   actors_by_number,
@@ -61,7 +61,7 @@ struct TuningRow {
   std::string_view simgrid; ///< what SimGrid does
   std::string_view weft;    ///< what weft does instead
   std::string_view gain;    ///< measured saving
-  SimGridVersion oldest;    ///< of the versions that it knows
+  SimGridVersion oldest;    ///< oldest version that it supports
   SimGridVersion newest;
 
   bool knows(const SimGridVersion& version) const { return oldest <= version && version <= newest; }
@@ -70,14 +70,14 @@ struct TuningRow {
 /** Returns all rows, sorted by name. */
 const std::array<TuningRow, TUNING_COUNT>& tunings();
 
-/** Flags of tunings, by TuningId. */
+/** One flag per tuning, indexed by TuningId. */
 using TuningFlags = std::array<bool, TUNING_COUNT>;
 
-/** Returns the tunings that @p choice asks for: all of them ("all" or nothing), none ("none"), only those named
- *  ("waits,stacks"), or all but those named ("-waits,-stacks"). Throws UserError for anything else. */
+/** Returns the tunings that @p choice selects: all ("all" or nothing), none ("none"), only those named
+ * ("waits,stacks"), or all except those named ("-waits,-stacks"). Throws UserError for anything else. */
 TuningFlags chosen_tunings(const std::string& choice);
 
-/** Returns the tunings among @p chosen that know @p version. */
+/** Returns the tunings among @p chosen that support @p version. */
 TuningFlags known_tunings(const TuningFlags& chosen, const SimGridVersion& version);
 
 /** Returns the names of the tunings whose flag is @p value. */

@@ -28,7 +28,8 @@ std::string refusal(const std::string& choice)
   return "";
 }
 
-// Words of a to z with single dashes between them; gcc 12 warns within <regex> under sanitizers.
+// Returns true for words of a to z separated by single dashes. Hand-written: gcc 12 warns within <regex> under
+// sanitizers.
 bool is_kebab(std::string_view name)
 {
   return !name.empty() && name.front() != '-' && name.back() != '-' && name.find("--") == std::string_view::npos &&
