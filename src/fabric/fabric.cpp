@@ -9,7 +9,7 @@ namespace weft {
 
 namespace {
 
-/** Returns the largest number of cables of a host, or of rails if hosts are parts of nodes. */
+/** Returns the largest number of cables of a host, or of rails if hosts belong to nodes. */
 int most_ways(const FabricParts& parts)
 {
   if (not parts.topology)

@@ -4,9 +4,9 @@
  * The file is TOML with the tables [fabric], [topology], [routing], [host], [nic], [link], [switch],
  * [[point_to_point]], [mpi], [progress_engine], [[policy]], [multicast], [nccl], [noise], [disk] and [storage].
  * [[links]] and
- * [[switches]] override values of the cables and switches whose names match a pattern, so that any part of a fabric can
- * be faster, or smart. file/fabric_schema.hpp has every key. Host, NIC and switch tables may name a preset. A Fabric is
- * immutable.
+ * [[switches]] override values of the cables and switches whose names match a pattern, so that single cables can be
+ * faster and single switches smart. file/fabric_schema.hpp lists every key. Host, NIC and switch tables may name a
+ * preset. A Fabric is immutable.
  */
 #pragma once
 
@@ -36,8 +36,8 @@ namespace weft {
 struct FabricParts {
   std::string name;
   std::string description;
-  std::string file;                 ///< where the description came from
-  std::vector<std::string> changes; ///< changed keys, TABLE.KEY=VALUE each
+  std::string file;                 ///< origin of the description, such as a path
+  std::vector<std::string> changes; ///< overridden keys, TABLE.KEY=VALUE each
   std::string topology_kind;
   HostModel host;
   NicModel nic;
@@ -78,38 +78,38 @@ public:
   /** Creates a fabric from parts, which are not checked. */
   explicit Fabric(FabricParts parts);
 
-  /** Reads a fabric by the path of its file, or by the name of one that ships with weft (fabric_file.cpp), with some
-   * keys changed (OptionTable::changed). Throws UserError. */
+  /** Reads a fabric from a file, given by its path or the name of a shipped one (fabric_file.cpp), and overrides some
+   * keys (OptionTable::changed). Throws UserError. */
   static Fabric load(const std::string& name_or_path, const std::vector<std::string>& changes = {});
 
   const std::string& name() const { return parts_.name; }
   const std::string& description() const { return parts_.description; }
   const std::string& file() const { return parts_.file; }
-  /** Returns the changed keys: TABLE.KEY=VALUE each. */
+  /** Returns the overridden keys: TABLE.KEY=VALUE each. */
   const std::vector<std::string>& changes() const { return parts_.changes; }
   const std::string& topology_kind() const { return parts_.topology_kind; }
   const Topology& topology() const { return *parts_.topology; }
-  /** Returns how messages between hosts are routed. route() and trees in the network do not depend on it. */
+  /** Returns how messages between hosts are routed. route() and in-network trees do not depend on it. */
   const RoutingModel& routing() const { return parts_.routing; }
   const HostModel& host() const { return parts_.host; }
   const NicModel& nic() const { return parts_.nic; }
   const SwitchModel& switch_model(int index) const { return parts_.switches[model_index(index)]; }
   /** Returns the hash of a switch's forwarding cache, or null. */
   const ForwardingHash* forwarding_hash(int index) const;
-  /** Returns all switch models of the file, used or not. */
+  /** Returns all switch models in the file, used or not. */
   const std::vector<SwitchModel>& switch_models() const { return parts_.switches; }
   const std::vector<Link>& links() const { return parts_.links; }
-  /** Returns what has equal shares of full links. */
+  /** Returns the owners (flows, hosts or jobs) among which a full link is shared equally. */
   LinkSharing sharing() const { return parts_.sharing; }
-  /** Returns the time within which changes of flows are one event. */
+  /** Returns the time within which changes of flows are merged into one event. */
   const TimeResolution& resolution() const { return parts_.resolution; }
-  /** Returns what messages are on the network, and what applies to them if they are packets. */
+  /** Returns the representation of messages on the network (flows or packets), and the parameters of packets. */
   const PacketModel& packets() const { return parts_.packets; }
   const std::vector<SharedMedium>& shared() const { return parts_.shared; }
   const std::vector<PointToPointSegment>& segments() const { return parts_.segments; }
   /** Returns the costs of the MPI library; without them, SMPI's own settings apply. */
   const std::optional<MpiModel>& mpi() const { return parts_.mpi; }
-  /** Returns the progress engine of a host, or null: the multicast protocol then costs no time at the host. */
+  /** Returns the progress engine of a host, or null: the multicast protocol then takes no time at the host. */
   const ProgressEngine* progress_engine(VertexId host) const
   {
     if (parts_.progress_engines.empty())
@@ -118,11 +118,11 @@ public:
                                         ? 0
                                         : static_cast<std::size_t>(parts_.engine_of[static_cast<std::size_t>(host)])];
   }
-  /** Returns all progress engines of the file. */
+  /** Returns all progress engines in the file. */
   const std::vector<ProgressEngine>& progress_engines() const { return parts_.progress_engines; }
   const std::vector<PolicyRow>& policy() const { return parts_.policy; }
   const MulticastModel& multicast() const { return parts_.multicast; }
-  /** Returns the GPUs and graphs that NCCL finds, if the hosts are GPUs. */
+  /** Returns the GPUs and graphs that NCCL detects, if the hosts are GPUs. */
   const std::optional<NcclMachine>& nccl() const { return parts_.nccl; }
   /** Returns the noise model, if there is one. */
   const std::optional<NoiseModel>& noise() const { return parts_.noise; }
@@ -132,8 +132,8 @@ public:
   const std::optional<Storage>& storage() const { return parts_.storage; }
 
   int host_count() const { return parts_.topology->host_count(); }
-  /** Returns the largest number of cables of a host, or of rails of a node, over which messages and offloaded calls are
-   * divided. */
+  /** Returns the largest number of a host's cables, or of a node's rails, over which messages and offloaded calls are
+   * striped. */
   int stripes() const { return parts_.nic.stripes > 0 ? std::min(parts_.nic.stripes, most_ways_) : most_ways_; }
   int switch_count() const { return parts_.topology->switch_count(); }
 
@@ -143,37 +143,38 @@ public:
   /** Returns the index in shared() of the medium that a link uses, if any. */
   std::optional<std::size_t> shared_by(LinkId id) const;
 
-  /** Returns whether the packets of messages between hosts are sprayed. The media are then pools of links, which such
-   *  messages use instead of links. */
+  /** Returns whether the packets of messages between hosts are sprayed. Such messages use the media, which are then
+   * pools of links, instead of links. */
   bool sprays() const { return sprays_; }
-  /** Returns the number under which bytes on a link are counted: links().size() + the medium, if packets of messages
-   *  between these vertices are sprayed over the link's pool. */
+  /** Returns the counter index for bytes on a link: links().size() + the medium, if packets of messages between these
+   * vertices are sprayed over the link's pool. */
   int counted_as(LinkId id, VertexId from, VertexId to) const;
-  /** Returns the number of such numbers. */
+  /** Returns the number of counter indices. */
   std::size_t counted() const { return parts_.links.size() + (sprays_ ? parts_.shared.size() : 0); }
-  /** Returns whether bytes are counted under the number of a resource of a message's route, see FabricRoutes. */
+  /** Returns whether bytes are counted under the index of a resource on a message's route, see FabricRoutes. */
   bool counts(int resource, VertexId from, VertexId to) const;
-  /** Returns the bytes on a link, with its part of those on its pool. @p counted returns those under a number. */
+  /** Returns the bytes on a link, including its share of the bytes on its pool. @p counted returns the bytes of a
+   * counter. */
   template <class Counted> double bytes_on_link(LinkId id, Counted&& counted) const
   {
     const double own                        = counted(id);
     const std::optional<std::size_t> medium = sprays_ ? shared_by(id) : std::nullopt;
     return medium ? own + counted(static_cast<int>(parts_.links.size() + *medium)) / links_of_pool(id) : own;
   }
-  /** Returns the number of links in the pool of a link, or that share its medium. */
+  /** Returns the number of links in a link's pool, or of links that share its medium. */
   double links_of_pool(LinkId id) const
   {
     const std::optional<std::size_t> medium = shared_by(id);
     return medium ? static_cast<double>(parts_.shared[*medium].links.size()) : 1;
   }
 
-  /** Find the static route between two different vertices, and the latency of a route: that of its links and of the
-   *  switches between. */
+  /** Find the static route between two different vertices, and the latency of a route, summed over its links and the
+   * switches between them. */
   void route(VertexId from, VertexId to, Route& into) const { parts_.topology->route(from, to, into); }
   Seconds latency(const Route& route) const;
   /** Returns the segment that applies to a message of @p size. */
   const PointToPointSegment& segment(Bytes size) const;
-  /** Returns the mode that the file's policy sets for a call to which a rank contributes @p message bytes, if any. */
+  /** Returns the mode that the file's policy sets for a collective call with @p message bytes per rank, if any. */
   std::optional<OffloadMode> policy_for(const std::string& collective, Bytes message) const
   {
     return find_policy(parts_.policy, collective, message);

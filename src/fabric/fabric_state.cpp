@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/** Returns whether that is a change. */
+/** Returns true if this changes the state. */
 bool FabricState::set_up(std::set<int>& down, int what, bool up)
 {
   const bool changes = up ? down.erase(what) > 0 : down.insert(what).second;

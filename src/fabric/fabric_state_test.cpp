@@ -10,7 +10,7 @@ namespace {
 
 class FabricStateTest : public ::testing::Test {
 protected:
-  Fabric fabric_ = fabric_of(FABRIC); // link 2 h goes from host h to the switch, 2 h + 1 back
+  Fabric fabric_ = fabric_of(FABRIC); // link 2 h leads from host h to the switch, 2 h + 1 back
   FabricState state_{fabric_};
 
   Route route(VertexId from, VertexId to) const

@@ -123,7 +123,7 @@ TimeResolution automatic_resolution(BytesPerSecond bandwidth)
   return {SHORT_MESSAGE / bandwidth, true};
 }
 
-/** Returns the resolution that a table asks for. */
+/** Returns the time resolution that a table requests. */
 TimeResolution asked_resolution(const OptionTable& table, BytesPerSecond bandwidth)
 {
   if (not table.has("resolution"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Simple tables of a fabric file: a struct each, with the rows of its keys. */
+/* Simple tables of a fabric file: one struct each, with the rows of its keys. */
 #pragma once
 
 #include "base/named.hpp"
@@ -23,20 +23,20 @@ struct AboutFabric {
 };
 const std::vector<Option<AboutFabric>>& about_options();
 
-/** Properties of a cable, per direction. */
+/** Properties of one direction of a cable. */
 struct LinkModel {
   BytesPerSecond bandwidth;
   Seconds latency;
 };
 const std::vector<Option<LinkModel>>& link_options();
 
-/** Keys of [[links]] that [link] does not have. */
+/** Keys of [[links]] that are not in [link]. */
 struct CablePort {
   int port = -1; ///< at the cable's upper switch; -1: in the order of the cables
 };
 const std::vector<Option<CablePort>>& cable_port_options();
 
-/** Owner of an equal share of a full link, or of one by weight. */
+/** Entities among which a full link is shared equally, or by weight. */
 enum class LinkSharing : std::uint8_t {
   flow, ///< each flow
   host, ///< each source host, however many flows it has
@@ -50,10 +50,10 @@ template <> struct Names<LinkSharing> {
 
 /** [link] table. */
 struct LinkTable {
-  LinkModel model; ///< of cables that no [[links]] table matches
+  LinkModel model; ///< for cables that no [[links]] table matches
   LinkSharing sharing = LinkSharing::flow;
 };
-/** Rows of the keys of [link] that [[links]] does not have. */
+/** Rows of the keys of [link] that are not in [[links]]. */
 const std::vector<Option<LinkTable>>& link_sharing_options();
 
 /** Bandwidth shared by several links, such as the port through which a switch recirculates packets. */
@@ -67,23 +67,24 @@ struct HostModel {
   std::string preset;
   FlopsPerSecond speed;
   int cores = 0;
-  /// Sockets over which the ranks of a host are spread, or NUMA domains; 0: cores share only what their messages use.
+  /// Sockets, or NUMA domains, over which the ranks of a host are distributed; 0: cores share only the bandwidth that
+  /// their messages use.
   int sockets = 0;
-  /// Messages between ranks of one host.
+  /// Bandwidth of messages between ranks of one host.
   BytesPerSecond loopback_bandwidth;
   Seconds loopback_latency;
   /// Additional cost of messages between sockets.
   Seconds intersocket_latency;
   BytesPerSecond intersocket_rate{std::numeric_limits<double>::infinity()};
-  /// Shared by the ranks of a socket: each copy of a message between them uses it once, and so does what they combine
-  /// or copy, if sockets are modelled.
+  /// Memory bandwidth shared by the ranks of a socket. Each copy of a message between them uses it once; if sockets are
+  /// modelled, so do reductions and copies of vectors.
   BytesPerSecond memory_bandwidth{std::numeric_limits<double>::infinity()};
   /// Size from which messages are copied once (from the sender's memory to the receiver's); smaller ones are copied
   /// twice (through shared memory).
   Bytes single_copy_threshold{std::numeric_limits<double>::infinity()};
-  /// The same for data in the shared caches of a socket.
+  /// As memory_bandwidth, for data in the shared caches of a socket.
   BytesPerSecond shared_cache_bandwidth{std::numeric_limits<double>::infinity()};
-  /// All caches of a socket. A call whose buffers fit does not use the memory's bandwidth.
+  /// Size of all caches of a socket. A call whose buffers fit does not use memory bandwidth.
   Bytes cache_size;
   Seconds message_overhead; ///< CPU time of sending a message within the host, and again of receiving it
   /// Rate at which a core copies a message within the host into shared memory, and out of it.
@@ -91,7 +92,7 @@ struct HostModel {
   Seconds piece_overhead; ///< CPU time per contiguous piece of a non-contiguous message
   BytesPerSecond reduction_rate{
       std::numeric_limits<double>::infinity()}; ///< rate at which a core combines or copies vectors
-  /// Buffers of a rank up to this size stay in its core's caches; from twice this size on, nothing does.
+  /// Buffers of a rank up to this size stay in its core's caches; at twice this size, none of their data does.
   Bytes core_cache_size;
   /// Additional cost of results that a core combines or copies through the host's shared caches, as a rate.
   BytesPerSecond shared_cache_rate{std::numeric_limits<double>::infinity()};
@@ -104,24 +105,25 @@ struct HostModel {
   bool has_sockets() const { return sockets > 0; }
   /** Returns the number of memories of a host whose bandwidth is limited. */
   int memories() const { return shares_memory() ? std::max(1, sockets) : 0; }
-  /** Returns the socket of the rank of a host with this index. Ranks are dealt out to the sockets one by one, as
-   * mpirun of Open MPI 1.8 to 4.1 numbers more than two (--map-by socket) and Slurm's srun all (block:cyclic). */
+  /** Returns the socket of the rank of a host with this index. Ranks are distributed cyclically over the sockets, as by
+   * mpirun of Open MPI 1.8 to 4.1 for more than two ranks (--map-by socket) and by Slurm's srun for any number
+   * (block:cyclic). */
   int socket(int index) const { return has_sockets() ? index % sockets : 0; }
-  /** Returns the load of @p bytes on a socket, in bytes of its memory_bandwidth, if a fraction is in the shared caches
-   * and a fraction in the memory. */
+  /** Returns the load of @p bytes on a socket, in bytes of its memory_bandwidth. @p in_shared_caches and @p in_memory
+   * are the fractions of the bytes there. */
   double load(Bytes bytes, double in_shared_caches, double in_memory) const
   {
     return bytes.value() * (in_memory + in_shared_caches * (memory_bandwidth / shared_cache_bandwidth));
   }
-  /** Returns how often a message within the host is copied. */
+  /** Returns the number of times that a message within the host is copied. */
   int copies(Bytes size) const { return size < single_copy_threshold ? 2 : 1; }
   /** Returns the CPU time of sending a message within the host, or of receiving one. */
   Seconds message_time(Bytes size) const
   {
     return copies(size) == 2 ? message_overhead + size / copy_rate : message_overhead;
   }
-  /** Returns the time per byte, in addition to the core's own work, of data of which a fraction misses the core's
-   * caches and a fraction all caches of the host. */
+  /** Returns the time per byte on top of the core's own work. @p left_core is the fraction of the data that misses the
+   * core's caches, @p left_host the fraction that misses all caches of the host. */
   double seconds_a_byte(double left_core, double left_host) const
   {
     return left_core / shared_cache_rate.value() + left_host / core_memory_rate.value();
@@ -149,22 +151,22 @@ struct PointToPointSegment {
 };
 const std::vector<Option<PointToPointSegment>>& point_to_point_options();
 
-/** Time within which changes of a network's flows may be one event. */
+/** Time within which changes of a network's flows may be merged into one event. */
 struct TimeResolution {
-  Seconds time;           ///< between updates of rates; of automatic ones: the least. Zero: exact
-  bool automatic = false; ///< only while a crowd shares links, and longer where its flows take long
+  Seconds time;           ///< between rate updates; minimum, if automatic. Zero: exact
+  bool automatic = false; ///< only while many flows share links, and longer where flows are long
   bool is_exact() const { return time <= Seconds(); }
-  /** Returns whether SimGrid's messages can keep it. */
+  /** Returns whether SimGrid's network model can use this resolution. */
   bool is_wefts() const { return not automatic && not is_exact(); }
 };
 
 /** Returns the resolution as a fabric file names it. */
 std::string to_text(const TimeResolution& resolution);
 
-/** Payload of the largest packet of InfiniBand, by which resolutions are measured. */
+/** Largest packet payload of InfiniBand, the unit in which resolutions are given. */
 inline constexpr Bytes RESOLVED_PACKET(4096);
-/** Length below which messages of a crowd queue instead of sharing links (LinkQueues). The time that a link takes for
- * it is also the shortest automatic resolution: where longer messages share a link, errors of that size are small. */
+/** Length below which messages of a crowd queue instead of sharing links (LinkQueues). Its transmission time on a link
+ * is also the shortest automatic resolution: for longer messages, errors of that size are small. */
 inline constexpr Bytes SHORT_MESSAGE(512);
 
 struct NetworkTable {
@@ -173,8 +175,8 @@ struct NetworkTable {
 };
 const std::vector<Option<NetworkTable>>& network_options();
 
-/** Reads the resolution in the [network] table of a fabric file, whose links have at least this @p latency and at most
- * this @p bandwidth. Throws UserError. */
+/** Reads the resolution in the [network] table of a fabric file, whose links have a latency of at least @p latency and
+ * a bandwidth of at most @p bandwidth. Throws UserError. */
 TimeResolution read_network(const OptionTable& file, Seconds latency, BytesPerSecond bandwidth);
 
 } // namespace weft

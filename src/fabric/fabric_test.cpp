@@ -54,7 +54,7 @@ TEST_P(Shipped, FabricIsReadAndProven)
   EXPECT_NE(proven.find("each is connected end to end"), std::string::npos) << proven;
   const std::string text = describe(fabric);
   EXPECT_EQ(text.find(fabric.name() + ": " + fabric.description() + "\n"), 0) << text;
-  std::string plain = text; // counts have commas
+  std::string plain = text; // counts contain commas
   std::erase(plain, ',');
   EXPECT_NE(plain.find(std::to_string(fabric.host_count()) + " hosts"), std::string::npos) << text;
 }
@@ -64,7 +64,7 @@ TEST_P(Shipped, FabricIsFoundByItsPathToo)
   EXPECT_EQ(Fabric::load(*find_shared("fabrics", GetParam())).name(), GetParam());
 }
 
-/** Returns the name of a fabric without characters that GoogleTest refuses. */
+/** Returns the name of a fabric without characters that GoogleTest rejects. */
 std::string test_name(const testing::TestParamInfo<std::string>& fabric)
 {
   std::string name = fabric.param;

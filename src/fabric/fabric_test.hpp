@@ -48,7 +48,7 @@ datatypes = ["MPI_INT"]
 operations = ["MPI_SUM"]
 )";
 
-/** Returns @p text with the first @p what replaced, which must occur. */
+/** Returns @p text with the first occurrence of @p what replaced; there must be one. */
 inline std::string replaced(std::string text, const std::string& what, const std::string& by)
 {
   const std::size_t at = text.find(what);
@@ -62,7 +62,7 @@ inline Fabric fabric_of(const std::string& text)
   return Fabric::load(TestFile(text).path());
 }
 
-/** Returns the error of a fabric file with @p text, with "FILE" for its path, or "". */
+/** Returns the error of loading a fabric file with @p text, with "FILE" for its path, or "". */
 inline std::string fabric_message(const std::string& text)
 {
   return message_about(text, [](const std::string& path) { Fabric::load(path); });

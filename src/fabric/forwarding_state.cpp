@@ -70,8 +70,8 @@ int ForwardingState::port_number_after(LinkId into)
   return number;
 }
 
-/** Collects the lookups of all hops and prefetches their sets: caches are large, and lookups would wait for memory one
- *  after the other.
+/** Collects the lookups of all hops and prefetches their sets: the caches are too large for the processor's, so lookups
+ * would wait for memory one at a time.
  */
 void ForwardingState::expect(const Route& route, VertexId to)
 {
@@ -157,7 +157,7 @@ std::vector<LinkId> ForwardingState::change_routes(const FabricState& known)
   return limited;
 }
 
-/** Looks up the packets of a message in flight by the new routes of a switch. */
+/** Redirects the lookups of a message in flight along a switch's new routes. */
 void ForwardingState::redirect(MessageNumber number, const Message& message, Lookup& lookup)
 {
   const int index        = switch_after(lookup.into);

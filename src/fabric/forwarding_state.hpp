@@ -2,13 +2,14 @@
 /* Input ports of a run's switches: forwarding caches, which keep their state for the whole run, and lookup rates.
  *
  * When a message between hosts starts, its destination is looked up at every switch on its route; misses add to its
- * latency. If lookups limit the rate of ports, messages are tracked until they end, and limit each other
- * (model/forwarding/forwarding_port.hpp). Streams, and messages sent or received by a switch, have the latency of hits.
+ * latency. If lookups limit the rate of ports, messages are tracked until they end, and contend for lookups
+ * (model/forwarding/forwarding_port.hpp). Streams, and messages sent or received by a switch, always have the latency
+ * of a hit.
  *
  * When routes change, all caches are flushed ("control that cleans all the table entries once is practical", Hirasawa
- * et al., CLUSTER 2021, section III). A tag whose destinations then leave by several ports has no entry until routes
- * change again: these destinations are looked up in the TCAM. Under a routing policy, an entry holds the ports among
- * which the policy chooses. */
+ * et al., CLUSTER 2021, section III). If the destinations of a tag then leave by several ports, the tag has no entry
+ * until routes change again, and these destinations are looked up in the TCAM. Under a routing policy, an entry holds
+ * the ports among which the policy chooses. */
 #pragma once
 
 #include "fabric/fabric_state.hpp"
@@ -24,11 +25,11 @@ namespace weft {
 class ForwardingState {
 public:
   using MessageNumber = ForwardingPort::MessageNumber;
-  /** Number of messages that no port limits. */
+  /** Message number for messages that no port limits. */
   static constexpr MessageNumber NONE = 0;
   struct Start {
-    Seconds added;                ///< latency of misses, in addition to the route's
-    MessageNumber message = NONE; ///< for the calls of begin(), repeat() and end()
+    Seconds added;                ///< latency of misses, added to the route's latency
+    MessageNumber message = NONE; ///< passed to begin(), repeat() and end()
   };
 
   explicit ForwardingState(const Fabric& fabric);
@@ -37,15 +38,16 @@ public:
 
   /** Starts a message along a route to the host @p to. */
   Start start(const Route& route, VertexId to, Seconds now);
-  /** Announces that a message of @p bytes, @p volume on each link, uses its links from @p begins on. */
+  /** Announces that a message of @p bytes, which takes @p volume of each link, uses its links from time @p begins. */
   void begin(MessageNumber message, Bytes bytes, Bytes volume, Seconds begins);
-  /** Adds an equal message that starts with it. Without caches only: with caches no two messages are equal. */
+  /** Adds an equal message that starts at the same time. Without caches only: with caches, no two messages are
+   * equal. */
   void repeat(MessageNumber message);
   /** Ends a message that has arrived or failed. */
   void end(MessageNumber message, Seconds now);
 
-  /** Flushes all caches: from now on routes are those of @p known, which must outlive this object. Messages in flight
-   *  stay on their links, but are looked up by the new routes. Returns the links whose limits may change. */
+  /** Flushes all caches and switches to the routes of @p known, which must outlive this object. Messages in flight stay
+   * on their links but are looked up by the new routes. Returns the links whose limits may change. */
   std::vector<LinkId> change_routes(const FabricState& known);
 
   /** Return whether the port at the end of a link limits messages, and its current limit in volume per second. */
@@ -76,12 +78,12 @@ private:
   };
   struct Message {
     VertexId to = 0;
-    std::vector<Lookup> lookups; // at ports that limit it
+    std::vector<Lookup> lookups; // at ports that limit the message
     bool begun = false;
   };
   /** Tags of a switch whose destinations leave by several ports. */
   struct Divergence {
-    std::optional<FabricEpoch> epoch; // of the routes
+    std::optional<FabricEpoch> epoch; // epoch of the routes
     std::vector<bool> diverges;       // by tag
   };
   const Fabric& fabric_;
@@ -89,11 +91,11 @@ private:
   std::vector<int> port_of_;                            // by link that ends at a port: index in ports_; -1: none yet
   std::vector<LookupCounters> counters_;                // by switch
   std::vector<Tagging> taggings_;                       // distinct taggings of switches
-  std::vector<int> tagging_of_;                         // by switch: index in taggings_; any without cache
+  std::vector<int> tagging_of_;                         // by switch: index in taggings_; arbitrary without a cache
   std::unordered_map<MessageNumber, Message> messages_; // in flight
   std::vector<Hop> hops_;                               // hops of the message being started
   MessageNumber last_       = NONE;
-  const FabricState* known_ = nullptr; // to routing; null: routes have never changed
+  const FabricState* known_ = nullptr; // passed to routing; null: routes have never changed
   std::optional<Rerouting> rerouting_;
   std::vector<Divergence> divergences_; // by switch
 
@@ -101,7 +103,7 @@ private:
   int port_of(LinkId out) const { return fabric_.routing().is_static() ? out : CHOSEN; }
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
   static constexpr int NO_PORT = -1;
-  static constexpr int CHOSEN  = 0; // among the ports of an entry
+  static constexpr int CHOSEN  = 0; // stands for the ports among which a policy chooses
 
   static Tagging tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts);
   int tagging_at(int switch_index);

@@ -41,7 +41,7 @@ TEST(ForwardingState, TracksNoMessagesWithoutIntervals)
   EXPECT_FALSE(state.bounds(route.links[0]));
 }
 
-/** Compares hits of random messages on a torus with those of caches without KEPT tags. */
+/** Compares the hits of random messages on a torus with the hits of caches without KEPT tags. */
 void expect_hits_of_plain_tags(const std::string& forwarding, const CacheShape& shape)
 {
   const Fabric fabric = fabric_of(
@@ -80,7 +80,7 @@ void expect_hits_of_plain_tags(const std::string& forwarding, const CacheShape& 
 
 TEST(ForwardingState, KeptTagsDoNotChangeHits)
 {
-  // With 128 tags in 16, 32 and 128 sets of two, some sets hold all their tags, others do not.
+  // With 128 tags in 16, 32 and 128 sets of two, some sets hold all their tags and some do not.
   for (const int entries : {32, 64, 256})
     expect_hits_of_plain_tags("hash = \"crc\"\n", {entries, 2, Replacement::lru});
   expect_hits_of_plain_tags("hash = \"crc\"\nreplacement = \"fifo\"\n", {64, 2, Replacement::fifo});
@@ -128,7 +128,7 @@ std::string ring(const std::string& more)
          "[switch.forwarding]\nkind = \"cache\"\ntcam_latency = \"10ns\"\nhit_latency = \"1ns\"\n" + more;
 }
 
-/** Sets the cable between two switches of a fabric. */
+/** Sets the cable between two switches of a fabric up or down. */
 void set_cable(FabricState& state, int one, int other, bool up)
 {
   const Fabric& fabric = state.fabric();
@@ -139,7 +139,7 @@ void set_cable(FabricState& state, int one, int other, bool up)
     }
 }
 
-/** Sends a message between two hosts by the routes of @p known. Returns the number of its misses. */
+/** Sends a message between two hosts by the routes of @p known. Returns its number of misses. */
 int misses(ForwardingState& state, const FabricState& known, VertexId from, VertexId to)
 {
   Route route;
@@ -147,11 +147,11 @@ int misses(ForwardingState& state, const FabricState& known, VertexId from, Vert
   return static_cast<int>(std::lround(state.start(route, to, {}).added.value() / 10e-9));
 }
 
-// Figure 12 of Hirasawa et al.: node 11 (here 1) loses the link X0,+ to node 12 (here 2).
+// Figure 12 of Hirasawa et al.: node 11 (switch 1 here) loses the link X0,+ to node 12 (switch 2 here).
 TEST(ForwardingState, ARingOfFiveGoesOnWithoutACable)
 {
   for (const std::string entries :
-       {"", "entries = 2\nways = 2\n"}) { // 3 tags at a switch: some are never evicted, or all
+       {"", "entries = 2\nways = 2\n"}) { // 3 tags at a switch: some or all are never evicted
     const Fabric fabric = fabric_of(ring(entries));
     FabricState known(fabric);
     ForwardingState state(fabric);
@@ -159,12 +159,13 @@ TEST(ForwardingState, ARingOfFiveGoesOnWithoutACable)
     EXPECT_EQ(misses(state, known, 1, 2), 0);
     set_cable(known, 1, 2, false);
     state.change_routes(known);
-    // Via 1, 0, 4, 3, 2. At 0 it shares a tag with 1, which leaves by another port, at 3 also with 1.
+    // The route is 1, 0, 4, 3, 2. At switch 0 the tag is shared with host 1, which leaves by another port, as at switch
+    // 3.
     EXPECT_EQ(misses(state, known, 1, 2), 5);
     EXPECT_EQ(misses(state, known, 1, 2), 2);
-    // At 1 all destinations behind X0,+ leave by X0,- now, and still share their entry.
+    // At switch 1, all destinations behind X0,+ now leave by X0,- and still share their entry.
     const std::int64_t hits = state.counters(1)->hits;
-    EXPECT_EQ(misses(state, known, 1, 3), 2); // at 0 and at its own switch
+    EXPECT_EQ(misses(state, known, 1, 3), 2); // misses at switch 0 and at its own switch
     EXPECT_EQ(misses(state, known, 1, 3), 0);
     EXPECT_EQ(state.counters(1)->hits, hits + 2);
     set_cable(known, 1, 2, true);

@@ -15,7 +15,7 @@ bool is_numeral(std::string_view text)
   return text.find_first_not_of(NUMERALS) == std::string_view::npos;
 }
 
-/** Returns the classes of cables whose ends have kinds that @p kind returns. */
+/** Returns the classes of cables by the kinds of their ends, which @p kind returns. */
 template <class KindOf> LinkClasses classes_by(const std::vector<Cable>& cables, KindOf kind)
 {
   LinkClasses all;

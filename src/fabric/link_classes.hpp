@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Classes of links: cables between vertices of the same two kinds, such as "gpu--nvswitch" or "leaf--spine".
  *
- * The kind of a vertex is its name without the node and without numbers, so that classes are called as the cables of
- * the fabric are. Custom fabrics may give every switch a name of its own: with more than MOST_LINK_CLASSES classes,
- * vertices are hosts or switches. */
+ * The kind of a vertex is its name without the node and without numbers, so class names resemble the fabric's cable
+ * names. Custom fabrics may name every switch differently: if there would be more than MOST_LINK_CLASSES classes, the
+ * only kinds are host and switch. */
 #pragma once
 
 #include "fabric/topology/topology.hpp"

@@ -15,8 +15,8 @@ namespace weft {
 /** [[policy]] table. */
 struct PolicyRow {
   std::vector<std::string> collectives;
-  Bytes at_least;                                       ///< smallest message
-  Bytes below{std::numeric_limits<double>::infinity()}; ///< exclusive upper bound on messages
+  Bytes at_least;                                       ///< minimum message size
+  Bytes below{std::numeric_limits<double>::infinity()}; ///< exclusive upper bound on the message size
   OffloadMode offload;
 };
 
@@ -30,7 +30,7 @@ std::vector<PolicyRow> read_policy(const OptionTable& file);
 std::optional<OffloadMode> find_policy(const std::vector<PolicyRow>& rows, const std::string& collective,
                                        Bytes message);
 
-/** Returns a row in words: "allreduce, reduce of at least 1KiB: stream". */
+/** Returns a row as text: "allreduce, reduce of at least 1KiB: stream". */
 std::string to_text(const PolicyRow& row);
 
 } // namespace weft

@@ -13,7 +13,7 @@ void Rerouting::list_links()
   const Topology& topology  = fabric.topology();
   const auto vertices       = static_cast<std::size_t>(fabric.host_count() + fabric.switch_count());
   const auto leads_onwards  = [&topology](const Link& link) { return not topology.is_host(link.to); };
-  constexpr std::size_t ALL = 1U << 22U; // steps of all trees: 32 MiB
+  constexpr std::size_t ALL = 1U << 22U; // limit for all trees together, in steps: 32 MiB
   first_.assign(vertices + 1, 0);
   for (const Link& link : fabric.links())
     first_[static_cast<std::size_t>(link.from) + 1] += leads_onwards(link) ? 1 : 0;
@@ -70,7 +70,7 @@ const Rerouting::Tree& Rerouting::tree(VertexId to)
   return its;
 }
 
-/** Returns the link by which a host reaches the destination soonest. */
+/** Returns the first link of a host's shortest path to the destination. */
 LinkId Rerouting::first_link(const Tree& its, VertexId host) const
 {
   const Fabric& fabric    = state_.fabric();
@@ -92,7 +92,7 @@ LinkId Rerouting::first_link(const Tree& its, VertexId host) const
   return best;
 }
 
-/** Stores the usual route in usual_; returns whether packets follow it. */
+/** Stores the static route in usual_; returns whether packets follow it. */
 bool Rerouting::follow_usual(VertexId at, VertexId to)
 {
   if (not state_.fabric().topology().is_host(to)) // topologies define routes from a switch to hosts only

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Routes around links and switches that are down: shortest ones, on any topology. Among equally long ones, the
- * destination selects, so that routes to different hosts use different links.
+/* Shortest routes around failed links and switches, on any topology. The destination selects among equally long ones,
+ * so that routes to different hosts use different links.
  *
- * Like the usual routes they are destination-based: the next hop depends on the current vertex and the destination
- * only, as in the forwarding tables of switches. From a vertex whose usual route to a host is up, packets follow that
- * one. */
+ * Like static routes, they are destination-based: the next hop depends only on the current vertex and the destination,
+ * as in the forwarding tables of switches. From a vertex whose static route to a host is up, packets follow the static
+ * route. */
 #pragma once
 
 #include "fabric/fabric_state.hpp"
@@ -19,7 +19,7 @@ namespace weft {
 class Rerouting {
   static constexpr LinkId NO_LINK = -1;
   struct Step {
-    LinkId link  = NO_LINK; // next link to the destination
+    LinkId link  = NO_LINK; // next link towards the destination
     int distance = 0;       // in links
   };
   /** Shortest routes from all switches to one vertex. */
@@ -46,10 +46,10 @@ class Rerouting {
 public:
   /** @p state must outlive this object. */
   explicit Rerouting(const FabricState& state) : state_(state) {}
-  /** Replaces @p route by a route between two different vertices that is up. Returns false, and leaves it, if there
-   * is none. Hosts forward nothing. */
+  /** Replaces @p route by a route between two different vertices that is up. If there is none, returns false and leaves
+   * @p route unchanged. Hosts forward nothing. */
   bool find(VertexId from, VertexId to, Route& route);
-  /** Returns the link by which packets for another vertex leave @p at; nothing if it is not reached. */
+  /** Returns the link by which packets for another vertex leave @p at; nothing if that vertex cannot be reached. */
   std::optional<LinkId> next(VertexId at, VertexId to);
 };
 

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-/** Returns whether a route leads from one vertex to another, over links that are up, and hosts do not forward it. */
+/** Returns whether a route leads from one vertex to another over links that are up, without passing through a host. */
 bool leads(const FabricState& state, const Route& route, VertexId from, VertexId to)
 {
   VertexId at = from;
@@ -64,7 +64,7 @@ TEST(ReroutingTest, DestinationsDivideTheWays)
     ASSERT_TRUE(rerouting.find(0, to, route));
     used.insert(route.links[1]);
   }
-  EXPECT_GE(used.size(), 3U); // of four ways up
+  EXPECT_GE(used.size(), 3U); // of four uplinks
 }
 
 TEST(ReroutingTest, AHostWithoutCablesIsNotReached)

@@ -68,7 +68,7 @@ public:
 
 namespace {
 
-/** Checks the hashes of forwarding caches and returns what was proven; empty without caches. */
+/** Checks the hashes of forwarding caches and returns a summary of the proof; empty without caches. */
 std::string check_hashes(const Fabric& fabric)
 {
   constexpr std::int64_t MOST_PAIRS = 32'000'000;

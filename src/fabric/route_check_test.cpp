@@ -50,7 +50,7 @@ public:
   int diameter() const override { return 1; }
 };
 
-/** Returns the error of check() for a topology with links @p more in addition to its cables. */
+/** Returns the error of check() for a topology to whose cables the links @p more are added. */
 std::string check_message(std::unique_ptr<const Topology> topology, const std::vector<Link>& more = {})
 {
   FabricParts parts;

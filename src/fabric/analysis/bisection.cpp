@@ -17,7 +17,7 @@ class MaximumFlow {
     int to;
     std::int64_t left;
   };
-  std::vector<Edge> edges_; // an edge and its reverse are neighbours
+  std::vector<Edge> edges_; // an edge and its reverse are adjacent
   std::vector<std::vector<int>> out_;
   std::vector<int> level_;
   std::vector<std::size_t> next_;
@@ -36,7 +36,8 @@ class MaximumFlow {
     return level_[at(to)] >= 0;
   }
 
-  /** Sends flow along one path of the levels; returns 0 if there is none. The path is short: recursion is shallow. */
+  /** Sends flow along one path of the level graph; returns 0 if there is none. Paths are short, so recursion is
+   * shallow. */
   std::int64_t push(int from, int to, std::int64_t most) // NOLINT(misc-no-recursion)
   {
     if (from == to)

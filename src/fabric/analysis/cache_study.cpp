@@ -37,13 +37,13 @@ int below(std::mt19937& random, int limit)
   return static_cast<int>(random() % static_cast<unsigned>(limit));
 }
 
-/** Cache entry that a destination needs. */
+/** Cache entry of a destination. */
 struct TagAndPort {
   ForwardingTag tag;
   int port;
 };
 
-/** Simulates one port with uniform traffic to destinations with these entries. */
+/** Simulates one port with uniform traffic to the destinations of these entries. */
 CacheCounters study_uniform(const CacheShape& shape, std::span<const TagAndPort> entries, std::int64_t lookups,
                             std::mt19937& random)
 {
@@ -116,7 +116,7 @@ std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int di
     std::size_t kind = 0;
     for (std::size_t hop = 0; hop < route.through.size(); ++hop) {
       const int at = route.through[hop] - hosts;
-      if (hop > 0) // along the dimension whose cables these are
+      if (hop > 0) // along the dimension of these cables
         kind = 1 + static_cast<std::size_t>((route.links[hop] / 2 - hosts) / (size == 2 ? hosts / 2 : hosts));
       const VertexId destination = translated(to, at, size);
       const int out              = torus.next_hop(hosts, destination).link;
@@ -129,7 +129,7 @@ std::vector<CacheCounters> study_torus(const CacheShape& shape, int size, int di
 
 namespace {
 
-/** Lookup of a port. */
+/** Lookup at a port. */
 struct PortLookup {
   ForwardingTag tag;
   LinkId out;
@@ -167,7 +167,7 @@ public:
   }
 };
 
-/** Returns for each lookup the index of the next one with the same tag. */
+/** Returns, for each lookup, the index of the next one with the same tag. */
 std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
 {
   std::vector<std::size_t> next(lookups.size());
@@ -179,8 +179,8 @@ std::vector<std::size_t> next_uses(const std::vector<PortLookup>& lookups)
   return next;
 }
 
-/** Returns for each message the index of the message that its host sends @p ahead messages later; messages.size() if
- *  there is none. */
+/** Returns, for each message, the index of the message that its host sends @p ahead messages later; messages.size() if
+ * there is none. */
 std::vector<std::size_t> later_messages(std::span<const MessageEnds> messages, int ahead)
 {
   std::vector<std::size_t> later(messages.size(), messages.size());

@@ -32,7 +32,7 @@ CacheCounters total(const std::vector<CacheCounters>& parts)
   return sum;
 }
 
-/** Returns the expected miss rate of sets of @p ways with Poisson(mean) equally frequent destinations. */
+/** Returns the expected miss rate of sets of @p ways if Poisson(mean) equally frequent destinations map to a set. */
 double expected_conflicts(double mean, int ways)
 {
   double probability = std::exp(-mean);
@@ -64,13 +64,13 @@ TEST(CacheStudy, FourWaysHaveFewConflictsUpTo1024Destinations)
 }
 
 // Each set serves 8 of the 4,096 hosts, of which a random half needs an entry: the number k in a set is hypergeometric,
-// and if it exceeds 4, LRU finds 4 / k under uniform traffic. The expected conflicts are 13.7 %.
+// and if it exceeds 4, LRU finds 4 / k under uniform traffic. The expected conflict rate is 13.7 %.
 TEST(CacheStudy, RandomHalfOfTheHostsHasConflictsThatABlockHasNot)
 {
   constexpr int HOSTS         = 4096;
   constexpr int CHOSEN        = 2048;
   constexpr double EXPECTED   = 0.1366;
-  constexpr double DEVIATIONS = 0.03; // three to four, of a choice
+  constexpr double DEVIATIONS = 0.03; // three to four standard deviations of a random choice
   const Star star(HOSTS);
   const auto hash = make_forwarding_hash("crc", star);
   std::vector<VertexId> hosts(HOSTS);
@@ -120,7 +120,7 @@ TEST(CacheStudy, AllSwitchesOfATorusAreEquivalent)
   EXPECT_EQ(all.capacity + all.conflict, 0);
 }
 
-// On a star of eight hosts each port sees seven destinations in turn: with four entries, LRU never hits.
+// On a star of eight hosts each port sees seven destinations in rotation: with four entries, LRU never hits.
 TEST(CacheStudy, OptimalReplacementHitsAsManyAsFit)
 {
   const CacheShape shape{4, 4, Replacement::lru};
@@ -132,7 +132,7 @@ TEST(CacheStudy, OptimalReplacementHitsAsManyAsFit)
     return share(study.messages.hits, study.messages);
   };
   EXPECT_EQ(hits({}), 0);
-  EXPECT_NEAR(hits({0, true}), 4.0 / 7, 0.03); // four of seven entries stay
+  EXPECT_NEAR(hits({0, true}), 4.0 / 7, 0.03); // four of seven entries stay cached
   EXPECT_NEAR(hits({1, false}), 1, 0.01);      // the next entry was prefetched
   EXPECT_NEAR(hits({2, false}), 0, 0.01);      // prefetched too early: evicted before its use
 }
@@ -144,7 +144,7 @@ TEST(CacheStudy, CountsLookupsOfEmptyPackets)
   const auto messages      = alltoall_messages(fabric.topology(), 8 * 7);
   const MessageStudy study = study_messages({4, 4, Replacement::lru}, fabric.topology(), *hash, messages, {1, false});
   EXPECT_EQ(study.messages.lookups(), 56);
-  EXPECT_EQ(study.empty.lookups(), 48); // none precedes the first message of a host
+  EXPECT_EQ(study.empty.lookups(), 48); // no empty packet precedes a host's first message
   EXPECT_EQ(study.messages.hits, 48);
   EXPECT_EQ(study.empty.hits, 0);
 }

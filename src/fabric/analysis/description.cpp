@@ -9,13 +9,13 @@
 namespace weft {
 namespace {
 
-/** Returns whether a job gets only some of the channels. */
+/** Returns true if the policy restricts the channels that a job may hold. */
 bool divides(ChannelSharing sharing)
 {
   return sharing == ChannelSharing::quota || sharing == ChannelSharing::reserved;
 }
 
-/** Returns what a result across pipelines takes in addition; empty if there is one pipeline. */
+/** Returns the additional latency of a result across pipelines, as text; empty if there is one pipeline. */
 std::string across_pipes(const SwitchModel& model)
 {
   return model.pipe_ports > 0 ? " (" + to_text(model.pipe_latency) + " more from several pipelines)" : "";

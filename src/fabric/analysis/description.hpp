@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** Returns the number of switches by what they are, in the singular ("NIC"), in order of their numbers. */
+/** Returns the number of switches by kind, named in the singular ("NIC"), in order of their numbers. */
 std::vector<std::pair<std::string_view, int>> count_switches(const Topology& topology);
 
 /** Returns a summary of a few lines. */

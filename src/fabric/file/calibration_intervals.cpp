@@ -15,7 +15,7 @@ template <class Q> double value_of(std::string_view text)
   return parse<Q>(text).value();
 }
 
-/** Returns the parser of each type that can have an interval. */
+/** Returns the parser of each value type that can have an interval. */
 const std::map<std::string, Parse>& parsers()
 {
   static const std::map<std::string, Parse> PARSERS{{"size", value_of<Bytes>},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reads fabric files. Tables are read in order of dependence: the topology names switches and links, and a switch's
- * ports limit its cables. Missing keys of all tables are reported together. */
+/* Reads fabric files. Tables are read in order of dependence: the topology names switches and links, and the ports of a
+ * switch limit its cables. Missing keys of all tables are reported together. */
 #include "base/share.hpp"
 #include "fabric/fabric.hpp"
 #include "fabric/file/calibration_intervals.hpp"
@@ -34,7 +34,7 @@ LinkTable read_link(const OptionTable& table)
   return link;
 }
 
-/** Removes the keys that the fabric file sets itself from `unmeasured`. */
+/** Removes keys from `unmeasured` that the fabric file itself sets. */
 void check_unmeasured(const OptionTable& table, HostModel& model)
 {
   if (not table.has("unmeasured")) {
@@ -48,7 +48,7 @@ void check_unmeasured(const OptionTable& table, HostModel& model)
     check_name(table, "unmeasured", key, known);
 }
 
-/** Refuses keys of sockets without what they depend on, and checks `unmeasured`. */
+/** Refuses socket keys whose prerequisites are missing, and checks `unmeasured`. */
 void check_host(const OptionTable& table, HostModel& model)
 {
   check_unmeasured(table, model);
@@ -117,7 +117,8 @@ std::vector<int> count_ports(const Topology& topology, const std::vector<Cable>&
   return ports;
 }
 
-/** Returns the name of a cable: the host's for its only cable, otherwise both ends, with a number for parallel cables.
+/** Returns the name of a cable: the host's name for its only cable, otherwise both ends, with a number for parallel
+ * cables.
  */
 std::string cable_name(const Topology& topology, const Cable& cable, const std::vector<int>& ports)
 {
@@ -143,7 +144,7 @@ class FabricReader {
 
   const Topology& topology() const { return *parts_.topology; }
 
-  /** If several tables are missing, reports the keys to begin with instead of a page of missing keys. */
+  /** If several tables are missing, reports the first keys to write instead of a page of missing keys. */
   void check_tables() const
   {
     static const std::vector<std::pair<std::string, std::string>> FIRST_KEYS{
@@ -181,7 +182,7 @@ class FabricReader {
     missing.rethrow();
   }
 
-  /** Returns whether the topology has switches, as far as it is known. */
+  /** Returns whether the topology has switches; true if it is not known yet. */
   bool has_switches() const { return not parts_.topology || parts_.topology->switch_count() > 0; }
 
   void read_about()
@@ -225,7 +226,7 @@ class FabricReader {
     }
   }
 
-  /** Applies the last model to the switches whose names match. */
+  /** Applies the last model read to the switches whose names match. */
   void apply_last_model(const OptionTable& rule, const std::string& pattern)
   {
     const int switches = topology().switch_count();
@@ -260,7 +261,7 @@ class FabricReader {
                                                   " ports; use fewer hosts, or switches with more ports");
   }
 
-  /** @p ports: number of ports that the topology uses, by vertex. */
+  /** @p ports: number of ports that the topology uses at each vertex. */
   void check_cables_have_ports(const std::vector<int>& ports) const
   {
     for (int index = 0; index < topology().switch_count(); ++index) {
@@ -301,7 +302,7 @@ class FabricReader {
     }
   }
 
-  /** Applies the last engine to the hosts whose names match. */
+  /** Applies the last engine read to the hosts whose names match. */
   void apply_last_engine(const OptionTable& rule, const std::string& pattern)
   {
     const int hosts = topology().host_count();
@@ -331,7 +332,7 @@ class FabricReader {
     return rules;
   }
 
-  /** Returns the port of a cable at its upper switch: that of the last matching rule, or the next one in order. */
+  /** Returns the port of a cable at its upper switch: the port in the last matching rule, or the next one in order. */
   int upper_port(const std::string& name, const Cable& cable, const std::vector<LinkRule>& rules, int next) const
   {
     int port = next;
@@ -372,7 +373,7 @@ class FabricReader {
     parts_.sharing              = table.sharing;
     std::vector<LinkRule> rules = read_link_rules(table.model);
     parts_.links.reserve(2 * cables.size());
-    std::vector<int> used(ports.size()); // by vertex: ports of the cables so far
+    std::vector<int> used(ports.size()); // by vertex: ports used by the cables so far
     for (const Cable& cable : cables) {
       const std::string name = cable_name(topology(), cable, ports);
       const LinkModel model  = link_model(name, table.model, rules);
@@ -420,7 +421,7 @@ class FabricReader {
     }
   }
 
-  /** Refuses to spray packets where pools of links do not describe it. */
+  /** Refuses packet spraying on topologies for which pools of links do not describe it. */
   void check_spraying(const OptionTable& routing, const std::vector<int>& pools) const
   {
     const auto refuse = [&routing](const std::string& why) {
@@ -446,7 +447,7 @@ class FabricReader {
     }
   }
 
-  /** Lets links share the pools over which packets are sprayed. */
+  /** Assigns links to the pools over which packets are sprayed. */
   void read_pools()
   {
     if (not parts_.routing.sprays())

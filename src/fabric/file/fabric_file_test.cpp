@@ -76,7 +76,7 @@ TEST(Fabric, MayHaveHostsWithOtherProgressEngines)
   EXPECT_EQ(fabric.progress_engine(2)->cores, 16);
   const Fabric cpus = fabric_of(all + "[[progress_engines]]\nmatch = 'host-1'\npreset = 'epyc-7413-core'\n");
   EXPECT_EQ(cpus.progress_engine(1)->threads, 1);
-  EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // not inherited from the other device
+  EXPECT_EQ(cpus.progress_engine(1)->receive_workers, 1); // not inherited from the default device
   EXPECT_EQ(fabric_message(all + "[[progress_engines]]\nmatch = 'node'\n"),
             "FILE: [progress_engines] match: found \"node\", which matches no host; the first is \"host-0\", the "
             "last \"host-3\"");
@@ -174,7 +174,7 @@ TEST(Exceptions, ChangeMatchingLinks)
     EXPECT_EQ(bandwidth(id), 1e9);
   for (const LinkId id : {2, 3})
     EXPECT_EQ(bandwidth(id), 2e9);
-  // The last matching table applies; its missing keys come from [link].
+  // The last matching table applies; keys missing there come from [link].
   for (const LinkId id : {4, 5}) {
     EXPECT_EQ(bandwidth(id), 1e9);
     EXPECT_DOUBLE_EQ(fabric.link(id).latency.value(), 7e-6);

@@ -21,7 +21,8 @@ namespace weft {
 
 namespace {
 
-/** Returns the keys of a table that may name a preset of @p kind; none is required, since the preset may set them. */
+/** Returns the keys of a table that may name a preset of @p kind. None is required, since the preset may set any of
+ * them. */
 std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionHelp> options)
 {
   options.insert(options.begin(),
@@ -29,7 +30,8 @@ std::vector<OptionHelp> with_preset(const std::string& kind, std::vector<OptionH
   return options;
 }
 
-/** Returns the keys of a table of exceptions to the table @p rule: the pattern and the same keys, none required. */
+/** Returns the keys of a table of exceptions to the table @p rule: the pattern and the same keys, none of them
+ * required. */
 std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHelp> options)
 {
   for (OptionHelp& option : options) {
@@ -41,7 +43,7 @@ std::vector<OptionHelp> with_match(const std::string& rule, std::vector<OptionHe
   return options;
 }
 
-/** Returns the keys of [[links]]: those of [link], and a cable's port. */
+/** Returns the keys of [[links]]: the keys of [link], and a cable's port. */
 std::vector<OptionHelp> links_table()
 {
   std::vector<OptionHelp> options = with_match("link", describe_options(link_options()));
@@ -50,7 +52,7 @@ std::vector<OptionHelp> links_table()
   return options;
 }
 
-/** Returns the keys of [link]: those of a cable, and how links are shared. */
+/** Returns the keys of [link]: the keys of a cable, and how links are shared. */
 std::vector<OptionHelp> link_table()
 {
   std::vector<OptionHelp> options = describe_options(link_options());
@@ -59,7 +61,7 @@ std::vector<OptionHelp> link_table()
   return options;
 }
 
-/** Returns the keys of [network]: those of both models, then those of packets. */
+/** Returns the keys of [network]: the keys of both models, then the keys of packets. */
 std::vector<OptionHelp> network_table()
 {
   std::vector<OptionHelp> options = describe_options(packet_options());

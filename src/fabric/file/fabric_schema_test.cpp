@@ -26,7 +26,7 @@ template <class T, class... Values> consteval std::size_t count_members()
     return sizeof...(Values);
 }
 
-/** Returns an allowed value of a row, the last one if they are listed. */
+/** Returns a valid value of a row: the last allowed one if they are listed. */
 std::string sample(const OptionHelp& row)
 {
   if (not row.names.empty())
@@ -38,7 +38,7 @@ std::string sample(const OptionHelp& row)
   return SAMPLES.at(row.type);
 }
 
-/** Expects each row to set a member of its own, and all members but @p others to have a row. */
+/** Expects each row to set a distinct member, and all members but @p others to have a row. */
 template <class T> void expect_complete(const std::vector<Option<T>>& rows, std::size_t others)
 {
   EXPECT_EQ(rows.size() + others, count_members<T>());
@@ -61,7 +61,7 @@ template <class T> void expect_complete(const std::vector<Option<T>>& rows, std:
 TEST(Schema, ReachesEveryMember)
 {
   expect_complete(host_options(), 1); // preset
-  expect_complete(nic_options(), 4);  // preset, its calls, the places of two keys
+  expect_complete(nic_options(), 4);  // preset, its calls, the locations of two keys
   expect_complete(nic_calls_options(), 0);
   expect_complete(switch_options(), 3); // preset, capabilities, forwarding
   expect_complete(forwarding_options(), 0);
@@ -72,12 +72,12 @@ TEST(Schema, ReachesEveryMember)
   expect_complete(mpi_overheads_options(), 0);
   expect_complete(policy_options(), 0);
   expect_complete(routing_options(), 0);
-  expect_complete(progress_engine_options(), 2); // preset, place
+  expect_complete(progress_engine_options(), 2); // preset, location
   expect_complete(disk_options(), 0);
   expect_complete(storage_options(), 0);
 }
 
-/** Returns values that depend on each other, by "table.key". */
+/** Returns values for keys that depend on each other, by "table.key". */
 const std::map<std::string, std::string>& fitting_samples()
 {
   static const std::map<std::string, std::string> SAMPLES{
@@ -162,14 +162,14 @@ std::string everything()
     const bool of_a_kind = table.table.starts_with("topology.");
     if (of_a_kind && table.table != "topology.star")
       continue;
-    if (not of_a_kind) // the keys of a kind stand in [topology]
+    if (not of_a_kind) // the keys of a kind are in [topology]
       text += is_list(table.table) ? "[[" + table.table + "]]\n" : "[" + table.table + "]\n";
     for (const OptionHelp& option : table.options) {
       const auto fitting = fitting_samples().find(table.table + "." + option.key);
       text += option.key + " = " + (fitting != fitting_samples().end() ? fitting->second : sample(option)) + "\n";
     }
   }
-  // NCCL always has a ring, whatever the number of GPUs.
+  // NCCL always has a ring, for any number of GPUs.
   text += "[[nccl.graph]]\nof = \"ring\"\nchannels = 7\nintra = \"7Bps\"\ninter = \"7Bps\"\n";
   return text;
 }
@@ -267,7 +267,7 @@ const std::map<std::string, Samples>& topology_samples()
   return SAMPLES;
 }
 
-/** Returns FABRIC with another topology, with all its keys and @p more in [topology]. */
+/** Returns FABRIC with its topology replaced by @p kind, with all its keys and @p more in [topology]. */
 std::string on_topology(const TopologyKind& kind, const std::string& more = "")
 {
   std::string keys = "kind = \"" + kind.name + "\"\n" + more;
@@ -283,7 +283,7 @@ std::string on_topology(const TopologyKind& kind, const std::string& more = "")
   return replaced(replaced(FABRIC, "kind = \"star\"\nhosts = 4\n", keys + tables), "max_ports = 8", "max_ports = 99");
 }
 
-/** Returns the allowed keys that a message about an unknown key lists. */
+/** Returns the allowed keys that an error about an unknown key lists. */
 std::set<std::string> allowed_keys(const std::string& message)
 {
   static const std::string BEFORE = "allowed: ";

@@ -88,7 +88,7 @@ TEST(Noise, LeavesCoresTimeToWork)
             "total time, but they take 100 % of it");
   const std::string half = replaced(HOST, "25us", "500us");
   EXPECT_NE(message(half + half).find("they take 100 % of it"), std::string::npos);
-  // Detours of different hosts do not add up.
+  // The load of detours is checked per host, not summed over hosts.
   EXPECT_EQ(noise_of(half + "match = 'host-0'\n" + half + "match = 'host-1'\n").hosts.size(), 2);
 }
 

@@ -13,7 +13,7 @@ AdaptiveRouting::AdaptiveRouting(const Topology& topology, View view, int seed, 
 {
 }
 
-/** Appends the route over next hops with the fewest flows. */
+/** Appends the route that takes the next hop with the fewest flows at each vertex. */
 void AdaptiveRouting::walk_least(VertexId from, VertexId to, const RouteLabel& label, Route& into)
 {
   const auto select = [this, &label](VertexId at, std::span<const Hop> hops) {
@@ -35,7 +35,7 @@ void AdaptiveRouting::walk_least(VertexId from, VertexId to, const RouteLabel& l
 /** Returns flows times hops of a route between hosts on different switches. */
 double AdaptiveRouting::cost(const Route& route) const
 {
-  const std::size_t hops = route.links.size() - 2; // the first and the last link are the hosts'
+  const std::size_t hops = route.links.size() - 2; // the first and the last link belong to the hosts
   std::uint32_t most     = 0;
   for (std::size_t at = 1; at <= (view_ == View::local ? 1 : hops); ++at)
     most = std::max(most, flows_on(route.links[at]));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Adaptive routing: each message selects its route at its start by the flows on links, including those that start at
- * the same instant or are still in their latency.
+/* Adaptive routing: each message selects its route at its start by the flows on links, including flows that start at
+ * the same instant or are still in their latency phase.
  *
- * At each vertex it takes the next hop with the fewest flows among the equal-cost ones; a hash selects among equals.
- * On topologies with non-minimal routes it then decides between the minimal route and Valiant's, over a random
- * intermediate switch, by UGAL (A. Singh, "Load-balanced routing in interconnection networks", 2005; Kim et al., ISCA
- * 2008): minimal if flows times hops are at most those of the other route plus a bias. With a local view (UGAL-L) the
- * flows are those on the link by which the route leaves the source's switch, with a global one (UGAL-G) the most on any
+ * At each vertex it takes the equal-cost next hop with the fewest flows; a hash breaks ties. On topologies with
+ * non-minimal routes it then decides between the minimal route and Valiant's, over a random intermediate switch, by
+ * UGAL (A. Singh, "Load-balanced routing in interconnection networks", 2005; Kim et al., ISCA 2008): minimal if its
+ * product of flows and hops is at most the product for Valiant's route plus a bias. With a local view (UGAL-L), flows
+ * are counted on the link by which the route leaves the source's switch; with a global view (UGAL-G), on the busiest
  * link between switches. Hops are links between switches. */
 #pragma once
 
@@ -20,7 +20,7 @@ namespace weft {
 
 class AdaptiveRouting final : public RoutingPolicy {
 public:
-  /** Links whose flows a switch knows. */
+  /** Links whose flow counts a switch knows. */
   enum class View : std::uint8_t { local, global };
 
 private:

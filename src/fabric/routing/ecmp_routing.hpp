@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Equal-cost multi-path routing (ECMP): each switch selects one of the equal-cost next hops by a hash of the flow (C.
- * Hopps, RFC 2992). A flow is all messages between two hosts, or one message: as with flowlets that each get a random
- * path (Vanini et al., "Let It Flow", NSDI 2017). */
+ * Hopps, RFC 2992). A flow is either all messages between two hosts or a single message, as with flowlets that each
+ * take a random path (Vanini et al., "Let It Flow", NSDI 2017). */
 #pragma once
 
 #include "fabric/routing/route_label.hpp"

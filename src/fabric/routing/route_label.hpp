@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Label of a message, as a packet's entropy field: a seeded hash from which switches select next hops.
+/* Label of a message, like a packet's entropy field: a seeded hash from which switches select next hops.
  *
- * Selections at different vertices are independent, as those of switches whose hash functions have different seeds. */
+ * Selections at different vertices are independent, as on switches whose hash functions have different seeds. */
 #pragma once
 
 #include "fabric/topology/topology.hpp"
@@ -14,7 +14,7 @@ class RouteLabel {
   std::array<std::uint32_t, 4> hash_;
 
 public:
-  /** @p message: number of the message; the same for all messages if they are not told apart. */
+  /** @p message: number of the message; constant if messages are not distinguished. */
   RouteLabel(int seed, VertexId from, VertexId to, std::uint32_t message)
       : key_{static_cast<std::uint32_t>(seed), 0},
         hash_(philox(

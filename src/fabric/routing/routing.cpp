@@ -54,7 +54,7 @@ const RoutingPolicyKind& kind_of(const RoutingModel& model)
   throw std::logic_error("there is no routing policy \"" + model.policy + "\"");
 }
 
-/** Returns the meaning of the key `policy`, made from the rows. */
+/** Returns the help text of the key `policy`, generated from the rows. */
 std::string policies_in_words()
 {
   std::string text = "routes of messages between hosts: ";

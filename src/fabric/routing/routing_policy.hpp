@@ -17,8 +17,8 @@ class RoutingPolicy {
 
   static constexpr int WHOLE = -1;
 
-  /** Returns whether the stripes of a message divide at @p at: at the sender or its NIC, and where next hops lead to
-   * the receiver or to switches at its cables. */
+  /** Returns whether the stripes of a message diverge or converge at @p at: at the sender or its NIC, and where next
+   * hops lead to the receiver or to switches at its cables. */
   bool divides(VertexId at, VertexId from, VertexId to) const
   {
     if (stripe_ == WHOLE)
@@ -31,8 +31,8 @@ protected:
   const Topology& topology() const { return topology_; }
   bool routes_stripe() const { return stripe_ != WHOLE; }
 
-  /** Appends the route from @p from to @p to on which @p select(at, hops) selects each next hop from the equal-cost
-   * ones; it returns the index in hops, which is never empty. */
+  /** Appends the route from @p from to @p to. At each vertex, @p select(at, hops) returns the index of the next hop in
+   * hops, the equal-cost ones, which are never empty. */
   template <class Select> void walk(VertexId from, VertexId to, Select&& select, Route& into)
   {
     for (VertexId at = from; at != to;) {
@@ -67,9 +67,9 @@ public:
     else
       topology_.route(from, to, into);
   }
-  /** Appends the route of stripe @p stripe, counted from 0, of the next message between two different hosts. It leaves
-   * the sender and reaches the receiver by another cable than other stripes, as far as there are as many on equal-cost
-   * routes; between, the policy selects its next hops. */
+  /** Appends the route of stripe @p stripe, counted from 0, of the next message between two different hosts. Each
+   * stripe leaves the sender and reaches the receiver by a cable of its own, if equal-cost routes have enough cables;
+   * in between, the policy selects the next hops. */
   void route_stripe(VertexId from, VertexId to, int stripe, Route& into)
   {
     stripe_ = stripe;
@@ -80,11 +80,11 @@ public:
   int cables_between(VertexId from, VertexId to) const { return topology_.stripes_between(from, to); }
   /** Returns whether messages between the same two hosts may take different routes. */
   virtual bool routes_each_message() const { return false; }
-  /** Returns whether routes depend on the flows on links; if so, enter() and leave() must be called. */
+  /** Returns whether routes depend on the flows on links; if so, the caller must call enter() and leave(). */
   virtual bool uses_loads() const { return false; }
-  /** Counts a flow on links; ids beyond those of links are ignored. */
+  /** Counts a flow on links; ids that are not links are ignored. */
   virtual void enter(std::span<const int> /*links*/) {}
-  /** Removes a flow from the count. */
+  /** Removes a flow from the counts. */
   virtual void leave(std::span<const int> /*links*/) {}
 };
 

@@ -33,7 +33,7 @@ Route static_route(const Topology& topology, VertexId from, VertexId to)
   return route;
 }
 
-/** Checks that a route is a path of existing cables over switches. */
+/** Checks that a route is a path over existing cables and switches. */
 void check_connected(const Topology& topology, VertexId from, VertexId to, const Route& route)
 {
   const std::vector<Cable> cables = topology.cables();
@@ -185,7 +185,7 @@ TEST(Ecmp, collisions_have_the_probability_of_independent_choices)
     ++busiest[most];
   }
   EXPECT_LT(deviations(apart, SEEDS, 24. / 256), 4);
-  // 4 of the 256 placements put all flows on one uplink, 4 * 4 * 3 put three.
+  // 4 of the 256 placements put all flows on one uplink, 4 * 4 * 3 put three flows on one.
   EXPECT_LT(deviations(busiest[4], SEEDS, 4. / 256), 4);
   EXPECT_LT(deviations(busiest[3], SEEDS, 48. / 256), 4);
 }
@@ -253,7 +253,7 @@ TEST(Adaptive, ugal_compares_flows_times_hops_with_a_bias)
       policy.enter(std::vector<int>{shortest.links[1]});
     }
   }
-  // Other links carry one flow each, and Valiant's routes have four or five hops.
+  // All remaining links carry one flow each, and Valiant's routes have four or five hops.
   AdaptiveRouting policy(dragonfly, View::local, 1, 0);
   for (std::size_t link = 0; link < 2 * dragonfly.cables().size(); ++link)
     if (std::cmp_not_equal(link, shortest.links[1]))
@@ -275,7 +275,7 @@ TEST(Adaptive, ugal_compares_flows_times_hops_with_a_bias)
 
 TEST(Adaptive, only_a_global_view_sees_the_cable_between_two_groups)
 {
-  // The hosts of group 0 send to group 1 at once, by first links of their own but for that of the gateway.
+  // The hosts of group 0 send to group 1 at once. Their first links are distinct, except for the gateway's.
   const Dragonfly dragonfly({5, 1, 4, 1});
   for (const View view : {View::local, View::global}) {
     AdaptiveRouting policy(dragonfly, view, 1, 0);
@@ -318,7 +318,8 @@ std::pair<std::set<LinkId>, std::set<LinkId>> ends_of_stripes(const Topology& to
   return ends;
 }
 
-/** A host's cable to each of four leaves, which two spines join, listed by each host in another order. */
+/** Each host has a cable to each of four leaves, which two spines join; each host lists the leaves in a different
+ * order. */
 const std::string RAILS = [] {
   std::string cables;
   for (int host = 0; host < 4; ++host)

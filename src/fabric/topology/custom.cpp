@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-/** Capacity of the routing tables kept: 64 MiB of entries. */
+/** Capacity of the cache of routing tables: 64 MiB of entries. */
 constexpr std::size_t KEPT_ENTRIES = std::size_t{64} * 1024 * 1024 / sizeof(LinkId);
 
 std::size_t tables_kept(std::size_t vertices)
@@ -114,7 +114,7 @@ void Custom::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
       into.push_back({port.link, port.to});
 }
 
-/** Returns for each switch the connected component it is in, without paths through hosts. @p count: their number. */
+/** Returns the connected component of each switch, without paths through hosts. @p count: number of components. */
 std::vector<int> Custom::switch_parts(int& count) const
 {
   std::vector<int> parts(static_cast<std::size_t>(switch_count()), -1);
@@ -161,8 +161,8 @@ int Custom::farthest_host(VertexId from) const
   return *std::max_element(links.begin(), links.begin() + host_count());
 }
 
-/** Searches once per set of switches, since hosts on the same switches have the same distances, and once per host with
- * a direct cable to another host. */
+/** Searches once per set of switches, since hosts on the same switches have the same distances, and once per host that
+ * has a direct cable to another host. */
 int Custom::diameter() const
 {
   if (diameter_ > 0)
@@ -230,7 +230,7 @@ const std::vector<Option<CableOptions>>& cable_options()
 class CustomReader {
   Custom::Graph graph_;
   std::map<std::string, VertexId> vertices_;
-  std::map<std::pair<VertexId, VertexId>, int> numbers_; // by both ends: cables so far
+  std::map<std::pair<VertexId, VertexId>, int> numbers_; // by both ends: number of cables so far
   std::vector<std::string> names_;
 
   int hosts() const { return static_cast<int>(graph_.hosts.size()); }
@@ -241,7 +241,7 @@ class CustomReader {
       if (name.empty() || not vertices_.emplace(name, static_cast<VertexId>(names_.size())).second)
         table.fail(key, "found \"" + name + "\"" + (name.empty() ? "" : " twice") +
                             "; allowed: unique names of hosts and switches");
-      // Reserved names: cables between switches are "ONE--OTHER", objects of weft "weft.SOMETHING".
+      // Reserved names: cables between switches are "ONE--OTHER", weft's internal objects "weft.SOMETHING".
       if (name.starts_with("weft.") || name.find("--") != std::string::npos)
         table.fail(key, "found \"" + name + R"("; allowed: names that do not begin with "weft." and have no "--")");
       names_.push_back(name);

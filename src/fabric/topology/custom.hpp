@@ -2,9 +2,9 @@
 /* Custom: hosts, switches and cables as the file lists them.
  *
  * A cable connects a host and a switch, two switches, or two hosts; a cable between two hosts carries only their own
- * traffic. Packets take a shortest path, by number of links, that passes through no host. Without any switch, hosts
- * forward, which takes no time but that of the cables. If a vertex has several next hops on shortest paths, it uses the
- * cable that the file lists first; the destination selects among parallel cables. Routing tables come from a
+ * traffic. Packets take a shortest path, by number of links, that passes through no host. If there is no switch, hosts
+ * forward, which takes no time beyond that of the cables. If a vertex has several next hops on shortest paths, it uses
+ * the cable that the file lists first; the destination selects among parallel cables. Routing tables come from a
  * breadth-first search from the destination and are cached up to a fixed amount of memory, so next_hop() is not
  * thread-safe.
  */
@@ -19,7 +19,7 @@ namespace weft {
 
 class Custom final : public Topology {
 public:
-  /** Vertices and cables. If one end of a cable is a switch, so is its upper end. */
+  /** Vertices and cables. A switch is always the upper end of its cable to a host. */
   struct Graph {
     std::vector<std::string> hosts;
     std::vector<std::string> switches;
@@ -32,7 +32,7 @@ public:
   };
 
 private:
-  /** End of a cable: the link that leaves the vertex, and the vertex it leads to. */
+  /** Port of a vertex: the link that leaves it, and the vertex to which the link leads. */
   struct Port {
     LinkId link;
     VertexId to;
@@ -50,7 +50,7 @@ private:
 
   Graph graph_;
   LinkAggregation aggregation_;
-  std::vector<int> first_port_;              // by vertex: index of its first port; last: number of ports
+  std::vector<int> first_port_;              // by vertex: index of its first port; last element: number of ports
   std::vector<Port> ports_;                  // by vertex, then in the order of the cables
   mutable std::vector<Table> tables_;        // direct-mapped cache, indexed by destination modulo size
   mutable std::vector<Distances> distances_; // likewise; empty until equal_hops() is called

@@ -20,7 +20,7 @@ std::vector<std::string> named(const std::string& name, int count)
   return names;
 }
 
-/** Returns a random connected graph: a tree of switches with some extra cables, and hosts with one or two cables. */
+/** Returns a random connected graph: a tree of switches plus some cables, and hosts with one or two cables. */
 Custom random_custom(unsigned seed)
 {
   std::mt19937 random(seed);
@@ -136,7 +136,7 @@ TEST(Custom, two_hosts_reach_each_other_by_a_cable_of_their_own)
   EXPECT_EQ(alone->next_hop(1, 0).to, 0);
   const std::vector<VertexId> both{0, 1};
   EXPECT_TRUE(alone->meeting_switches(both).empty());
-  // The direct cable is shorter than the path through the switch, and no other route uses it.
+  // The direct cable is shorter than the path through the switch, and only the route between its ends uses it.
   const auto beside = topology_of(with(R"(["a", "b", "c"])", R"(["s"])") + cable("a", "s") + cable("b", "s") +
                                   cable("c", "s") + cable("a", "b"));
   Route route;

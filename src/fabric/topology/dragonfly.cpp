@@ -13,14 +13,14 @@ constexpr int pairs(int count)
   return count * (count - 1) / 2;
 }
 
-/** Returns the lexicographic rank of a pair among those of @p count elements. */
+/** Returns the lexicographic rank of a pair among all pairs of @p count elements. */
 int pair_rank(int one, int other, int count)
 {
   const auto [lower, upper] = std::minmax(one, other);
   return lower * (2 * count - lower - 1) / 2 + upper - lower - 1;
 }
 
-/** Returns the link from @p from to @p to of a cable whose lower end has the lower number. */
+/** Returns the link from @p from to @p to of a cable whose lower end is the vertex with the lower number. */
 LinkId link_between(int cable, int from, int to)
 {
   const auto id = static_cast<std::size_t>(cable);
@@ -71,7 +71,7 @@ int Dragonfly::blue(int group, int other) const
   return first_blue_ + pair_rank(group, other, options_.groups) * options_.global_cables;
 }
 
-/** Returns the number that selects among parallel cables: a sum that depends on every coordinate of the destination. */
+/** Returns the number that selects among parallel cables: a sum over all coordinates of the destination. */
 int Dragonfly::spread(VertexId destination) const
 {
   const bool host    = is_host(destination);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Dragonfly: groups of routers (switches), every group cabled to every other (Kim et al., ISCA 2008), in the parameters
- * of SimGrid's DragonflyZone, which follows the Cray Cascade (Faanes et al., SC 2012).
+/* Dragonfly: groups of routers (switches), with a cable between any two groups (Kim et al., ISCA 2008), with the
+ * parameters of SimGrid's DragonflyZone, which follows the Cray Cascade (Faanes et al., SC 2012).
  *
  * A group has `chassis` chassis of `routers` routers with `hosts` hosts each, numbered in that order, hosts fastest.
  * The routers of a chassis are connected all to all ("green" cables), as are the routers of a group at the same
@@ -8,9 +8,9 @@
  * of group j, modulo the routers of a group. (SimGrid has no rule for more groups than routers in a chassis.)
  *
  * Routing is minimal: within a group green before black; between groups to the router with the blue cable, across it,
- * and on to the destination. (SimGrid agrees except within groups from chassis other than 0: see the tests against
- * SimGrid's zones in tests/python.) The destination selects among parallel cables. (SimGrid has one link with their
- * total bandwidth.)
+ * and on to the destination. (SimGrid's routes are the same except within groups from chassis other than 0: see the
+ * tests against SimGrid's zones in tests/python.) The destination selects among parallel cables. (SimGrid has one link
+ * with their total bandwidth.)
  */
 #pragma once
 
@@ -63,10 +63,10 @@ public:
   int switch_count() const override { return options_.groups * group_routers_; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
-  /** Within a group, both orders of green and black; all parallel cables. */
+  /** Next hops include both orders of green and black within a group, and all parallel cables. */
   void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
   bool has_detours() const override { return options_.groups > 2; }
-  /** Returns the router at which packets from the group of @p from enter a third group. */
+  /** Returns the router at which packets from the group of @p from enter a third group, chosen at random. */
   std::optional<VertexId> intermediate(VertexId from, VertexId to, std::uint32_t random) const override;
   int diameter() const override;
   /** Returns the routers of the hosts. */

@@ -24,7 +24,7 @@ int links_inside(Coordinates from, Coordinates to)
   return (from.chassis == to.chassis ? 0 : 1) + (from.router == to.router ? 0 : 1);
 }
 
-/** Returns the number of links between two hosts by the definition of minimal routing. */
+/** Returns the number of links between two hosts on a minimal route, from its definition. */
 int links_between(const DragonflyOptions& options, VertexId from, VertexId to)
 {
   const Coordinates first(options, from / options.hosts);
@@ -44,7 +44,7 @@ TEST_P(Dragonflies, ways_are_right)
   const Dragonfly dragonfly(GetParam());
   TopologyCheck check(dragonfly);
   check.check_all();
-  check.check_equal_hops(false); // a route over two global cables may be shorter, but is not minimal routing's
+  check.check_equal_hops(false); // a route over two global cables may be shorter, but minimal routing never takes it
 }
 
 TEST_P(Dragonflies, ways_are_minimal_and_cross_one_global_cable_at_most)
@@ -86,15 +86,15 @@ TEST_P(Dragonflies, every_kind_of_cable_is_there)
 }
 
 INSTANTIATE_TEST_SUITE_P(Parameters, Dragonflies,
-                         ::testing::Values(DragonflyOptions{1, 1, 1, 3},            // a star
-                                           DragonflyOptions{1, 1, 4, 2},            // a group
-                                           DragonflyOptions{4, 1, 1, 2},            // groups of one router
-                                           DragonflyOptions{3, 1, 4, 2},            // fewer groups than routers
-                                           DragonflyOptions{5, 1, 4, 1},            // one more
-                                           DragonflyOptions{11, 1, 4, 1},           // more, several cables a router
-                                           DragonflyOptions{3, 2, 3, 1},            // chassis
-                                           DragonflyOptions{5, 2, 3, 2},            // gateways in both chassis
-                                           DragonflyOptions{9, 3, 2, 1},            //
+                         ::testing::Values(DragonflyOptions{1, 1, 1, 3},  // a star
+                                           DragonflyOptions{1, 1, 4, 2},  // a group
+                                           DragonflyOptions{4, 1, 1, 2},  // groups of one router
+                                           DragonflyOptions{3, 1, 4, 2},  // fewer groups than routers
+                                           DragonflyOptions{5, 1, 4, 1},  // more groups than routers by one
+                                           DragonflyOptions{11, 1, 4, 1}, // more groups, several cables per router
+                                           DragonflyOptions{3, 2, 3, 1},  // chassis
+                                           DragonflyOptions{5, 2, 3, 2},  // gateways in both chassis
+                                           DragonflyOptions{9, 3, 2, 1},  //
                                            DragonflyOptions{4, 3, 2, 2, 2, 3, 4})); // parallel cables
 
 TEST(Dragonfly, groups_share_the_cable_between_router_j_of_group_i_and_router_i_of_group_j)

@@ -46,13 +46,13 @@ bool FatTree::is_above(Node upper, Node lower) const
          upper.position % above_[index(lower.level)] == lower.position % above_[index(lower.level)];
 }
 
-/** Returns cable @p number between node @p child of @p level and its parent with that digit. */
+/** Returns cable @p number between node @p child of @p level and the parent that has digit @p parent_digit. */
 int FatTree::cable(int level, int child, int parent_digit, int number) const
 {
   return first_cable_[index(level)] + (child * up_[index(level)] + parent_digit) * parallel_[index(level)] + number;
 }
 
-/** Returns which of the parallel cables above a node of @p level leads to @p to. */
+/** Returns the index of the parallel cable above a node of @p level that leads to @p to. */
 int FatTree::parallel(int level, Node to) const
 {
   const int parent = to.position / above_[index(level)] / up_[index(level)];
@@ -104,7 +104,7 @@ void FatTree::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const
     return;
   }
   const int count   = up_[index(from.level)];
-  const bool bound  = from.level < target.level; // to an ancestor of the switch or to itself
+  const bool bound  = from.level < target.level; // to the switch itself or an ancestor of it
   const int its_own = target.position / above_[index(from.level)] % count;
   for (int digit = bound ? its_own : 0; digit < (bound ? its_own + 1 : count); ++digit)
     for (int number = 0; number < parallel_[index(from.level)]; ++number)

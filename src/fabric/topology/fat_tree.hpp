@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Fat tree: an extended generalized fat tree XGFT(h; m1..mh; w1..wh) with p1..ph parallel cables (Ohring et al., "On
- * Generalized Fat Trees", IPPS 1995), in the parameters of SimGrid's FatTreeZone, with the same positions, parents and
+ * Generalized Fat Trees", IPPS 1995), with the parameters of SimGrid's FatTreeZone, and the same positions, parents and
  * upward routes.
  *
- * Level 0 has the hosts, level h is the top. A node of level i is a tuple of h digits: digit j is less than m(j+1) if
- * j >= i, and less than w(j+1) otherwise; read as a number, digit 0 fastest, they are its position in the level. The
- * parents of a node differ from it in digit i only. A node is above another if they agree in the digits that have the
- * range m in both, and in those that have the range w in both.
+ * Level 0 contains the hosts, level h is the top. A node of level i is a tuple of h digits: digit j is less than m(j+1)
+ * if j >= i, and less than w(j+1) otherwise; read as a number, digit 0 fastest, they are its position in the level. The
+ * parents of a node differ from it in digit i only. A node is above another if they agree in all digits that have range
+ * m in both nodes, and in all digits that have range w in both.
  *
  * Routing is D-mod-k: up by the destination's position p, at level i on cable p / (w1 ... wi) mod (w(i+1) p(i+1)),
- * until the destination is below; then down, where only parallel cables leave a choice, again made by the destination's
- * position. (In SimGrid the source makes it.) On the way to a switch, its own digits with range w replace those of p,
- * so that the packet ends there.
+ * until the destination is below; then down, where only parallel cables leave a choice, which the destination's
+ * position again determines. (In SimGrid, the source's position does.) On the way to a switch, its own digits with
+ * range w replace those of p, so that the packet ends there.
  *
- * If level 0 has fewer hosts than positions, the last positions are empty; nothing else changes.
+ * If there are fewer hosts than positions in level 0, the last positions are empty and routes are unchanged.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct FatTreeOptions {
 };
 
 class FatTree : public Topology {
-  /** Level and position in it. */
+  /** Level, and position in that level. */
   struct Node {
     int level;
     int position;
@@ -42,7 +42,7 @@ class FatTree : public Topology {
   std::vector<int> down_, up_, parallel_; // m, w, p: by level of the lower node
   std::vector<int> below_;                // by level: m1 ... ml, hosts below a node
   std::vector<int> above_;                // by level: w1 ... wl, nodes of that level above a host
-  std::vector<int> first_;                // by level: its first vertex; last: number of vertices
+  std::vector<int> first_;                // by level: its first vertex; last element: number of vertices
   std::vector<int> first_cable_;          // by level: first of the cables upwards
   LinkAggregation aggregation_;
 
@@ -67,11 +67,12 @@ public:
   int switch_count() const override { return first_.back() - first_[1]; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
-  /** Every parent is an equal-cost next hop, on the way to a switch only from its level on; so is every parallel cable.
+  /** Every parent is an equal-cost next hop, as is every parallel cable; towards a switch, parents are equal only at or
+   * above the switch's level.
    */
   void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
-  /** A subtree, which is a host or the hosts and switches below a set of common parents, has a pool of all its cables
-   *  upwards in either direction. */
+  /** A subtree is a host, or the hosts and switches below a set of common parents. All its upward cables form one pool
+   * per direction. */
   std::vector<int> spray_pools() const override;
   int diameter() const override;
   /** Returns the lowest common ancestors. */

@@ -54,7 +54,7 @@ TEST_P(FatTrees, meet_at_the_lowest_common_ancestors)
     if (hosts.front() == hosts.back() || hosts.front() < 0)
       continue;
     const int away = check.distances(hosts.front())[static_cast<std::size_t>(hosts.back())];
-    std::vector<VertexId> expected; // at half the maximum distance from every host
+    std::vector<VertexId> expected; // half the maximum distance away from every host
     for (VertexId at = tree.host_count(); at < check.vertices(); ++at)
       if (std::ranges::all_of(
               hosts, [&](VertexId host) { return check.distances(host)[static_cast<std::size_t>(at)] == away / 2; }))

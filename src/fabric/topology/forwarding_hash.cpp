@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-/** Layout of coordinates in the bits of an address, the first in the lowest bits. */
+/** Layout of coordinates in the bits of an address; the first coordinate takes the lowest bits. */
 class AddressFormat {
   std::vector<unsigned> shifts_;
   std::vector<std::uint32_t> masks_;
@@ -114,7 +114,8 @@ class CubeHash final : public ForwardingHash {
     return result;
   }
 
-  /** Returns the coordinates from @p first on, and the host's, as one number; of all coordinates, the host's number. */
+  /** Returns the coordinates starting with @p first, and the host's, as one number; for all coordinates, the host's
+   * number. */
   int number(std::size_t first, ForwardingAddress destination) const
   {
     int number = 0;
@@ -131,7 +132,7 @@ class CubeHash final : public ForwardingHash {
     return shape_.aggregation.choice(number(1, destination), number(dimension, destination)) % shape_.cables;
   }
 
-  /** Returns true if a packet goes to higher coordinates: the shorter direction of a ring, up on a tie. */
+  /** Returns true if a packet moves to higher coordinates: the shorter direction of a ring, up on a tie. */
   static bool goes_up(const CubeShape::Dimension& dimension, int offset)
   {
     if (not dimension.wraps)
@@ -170,11 +171,11 @@ public:
 };
 
 /** Hash of fat trees. The address is the host's position, its digits are the coordinates. Tags: the cables down, then
- *  those up. */
+ * the cables up. */
 class FatTreeHash final : public ForwardingHash {
   struct Place {
     int level;
-    int subtree; ///< index of the group of hosts below this switch, among those of its level
+    int subtree; ///< index of this switch's group of hosts below it, among the groups of its level
   };
   FatTreeOptions options_;
   LinkAggregation aggregation_;
@@ -235,8 +236,8 @@ public:
   }
 };
 
-/** Hash of Dragonflies. Coordinates: host, router, chassis, group. Tags: the hosts, the cables to the routers of the
- *  chassis, those to other chassis, those to other groups. */
+/** Hash of Dragonflies. Coordinates: host, router, chassis, group. Tags: the hosts, then the cables to routers of the
+ * chassis, to other chassis, and to other groups. */
 class DragonflyHash final : public ForwardingHash {
   struct Place {
     int router;
@@ -395,7 +396,7 @@ HashProof prove(const ForwardingHash& hash, const Topology& topology, int step)
 
 HashProof prove_cube(int size, int dimensions, bool wraps)
 {
-  constexpr std::int64_t MOST = 16777216; // number of addresses
+  constexpr std::int64_t MOST = 16777216; // maximum number of addresses
   std::int64_t hosts          = 1;
   for (int dimension = 0; dimension < dimensions && hosts <= MOST; ++dimension)
     hosts *= size;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Switchable hash of the packet forwarding cache (Hirasawa et al., section IV): maps a destination to the tag that
- * a switch looks up.
+/* Switchable hash of the packet forwarding cache (Hirasawa et al., section IV): maps a destination to the tag that a
+ * switch looks up.
  *
  * A packet carries the address of its destination, at most 24 bits, which the hash maps to a tag. On regular topologies
- * all destinations behind a port share a tag, so a switch has at most as many tags as ports, and its cache misses
- * each once. On other topologies the tag is the CRC of the destination, one per destination. Invariant, proven by
+ * all destinations behind a port share a tag, so a switch has at most as many tags as ports, and its cache misses once
+ * per tag. On other topologies the tag is the CRC of the destination, one per destination. Invariant, proven by
  * prove(): destinations with equal tags leave by the same port.
  *
  * Tags of regular topologies are consecutive from zero at each switch, hosts first.
  *
- * A hash expresses its topology's routing in coordinates, and belongs to it (Topology::forwarding_hash). Where the
- * paper's listings are imprecise the hashes differ from them; docs/forwarding.md says how.
+ * A hash expresses its topology's routing in coordinates, and is part of the topology (Topology::forwarding_hash).
+ * Where the paper's listings are imprecise, the hashes differ from them as described in docs/forwarding.md.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ using ForwardingAddress = std::uint32_t;
 /** "Routing information is set to 24 bits" (Hirasawa et al., CLUSTER 2021, section V.B). */
 constexpr int ADDRESS_BITS = 24;
 
-/** Hash that does not fit the topology; what() gives the reason and the alternatives. */
+/** Error thrown if a hash does not fit the topology; what() gives the reason and the alternatives. */
 class HashError : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -79,7 +79,7 @@ struct CubeShape {
 std::unique_ptr<const ForwardingHash> make_cube_hash(const CubeShape& shape);
 /** Fat trees (Hirasawa et al., CLUSTER 2021, algorithm 2). */
 std::unique_ptr<const ForwardingHash> make_fat_tree_hash(const FatTreeOptions& options);
-/** Dragonflies, which Hirasawa et al. (CLUSTER 2021) lead back to fat trees. */
+/** Dragonflies, which Hirasawa et al. (CLUSTER 2021) reduce to fat trees. */
 std::unique_ptr<const ForwardingHash> make_dragonfly_hash(const DragonflyOptions& options);
 
 /** Result of prove(). */
@@ -100,7 +100,7 @@ struct HashProof {
 
 /** Checks the hash at @p switches for every host. */
 HashProof prove(const ForwardingHash& hash, const Topology& topology, std::span<const int> switches);
-/** Checks every @p step th switch. */
+/** Checks one in @p step switches. */
 HashProof prove(const ForwardingHash& hash, const Topology& topology, int step = 1);
 /** Checks the first, the middle and the last switch of a @p size -ary @p dimensions -cube (torus or mesh, one host per
  *  switch) for every host, without building the fabric; by symmetry this suffices for a torus. Throws HashError. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Tests of the hash on every topology: equal tags have equal ports, and there are at most as many tags as ports. Then
- * the examples of Hirasawa et al., and the effect of a failed link on caches (their figure 12). */
+/* Tests of the hash on every topology: equal tags have equal ports, and there are at most as many tags as ports. Also
+ * the examples of Hirasawa et al., and the effect of a failed link on caches (figure 12 there). */
 #include "fabric/topology/forwarding_hash.hpp"
 
 #include "base/share.hpp"
@@ -28,7 +28,7 @@ void expect_holds(const ForwardingHash& hash, const Topology& topology, const st
   EXPECT_LT(proof.highest_tag, static_cast<ForwardingTag>(hash.tags().value_or(1 << ADDRESS_BITS))) << what;
 }
 
-// All pairs of the largest fabric take half a minute; the tests of weft cache check them.
+// Checking all pairs of the largest fabric takes half a minute; the tests of `weft cache` do that.
 TEST(ForwardingHash, HoldsOnAllShippedFabrics)
 {
   for (const std::string& name : list_shared("fabrics")) {
@@ -145,7 +145,7 @@ cables = [{between = ["a", "s"]}, {between = ["b", "s"]}])"),
 
 TEST(ForwardingHash, IsRefusedBeyond24Bits)
 {
-  // 3 bits per dimension, and one for the host.
+  // 3 bits per dimension, and one bit for the host.
   const std::string text = "kind = \"torus\"\ndimensions = [5, 5, 5, 5, 5, 5, 5, 5]\nhosts_per_switch = 2";
   EXPECT_EQ(hash_failure("auto", text), "the coordinates of a host need an address of 25 bits; allowed: at most 24; "
                                         "use fewer dimensions, sizes that are powers of two, or hash = \"crc\"");
@@ -177,7 +177,7 @@ std::vector<ForwardingTag> tags_at(const ForwardingHash& hash, int switch_index,
 }
 
 // "The packet destinations (0,2), (1,2), and (2,2) share the same table entry (X0,+) at the switch (1,1)" of a 3-ary
-// 2-mesh (section IV.C and figure 9); coordinates are (X1, X0) there, and dimension 0 goes first.
+// 2-mesh (section IV.C and figure 9); coordinates are (X1, X0) there, and dimension 0 is routed first.
 TEST(ForwardingHash, EqualsThePapersOnAMesh)
 {
   const auto mesh = topology_of("kind = \"mesh\"\ndimensions = [3, 3]");
@@ -187,7 +187,7 @@ TEST(ForwardingHash, EqualsThePapersOnAMesh)
             (std::vector<ForwardingTag>{LEFT, BELOW, RIGHT, LEFT, LOCAL, RIGHT, LEFT, ABOVE, RIGHT}));
 }
 
-// The paper prints a threshold of k/2 rounded up, which takes 3 of 5 steps instead of 2 in the other direction.
+// The paper prints a threshold of k/2 rounded up, which takes 3 of 5 steps instead of 2 in the opposite direction.
 TEST(ForwardingHash, TakesTheShorterDirectionOfAnOddRing)
 {
   const auto ring = topology_of("kind = \"torus\"\ndimensions = [5]");
@@ -200,7 +200,7 @@ TEST(ForwardingHash, TakesTheShorterDirectionOfAnOddRing)
 
 // ---- Figure 12: a 5-ary 1-cube loses the link from one node to the next.
 
-/** Returns a ring of five switches with a host each, without the cable between 1 and 2 if it has @p failed. */
+/** Returns a ring of five switches with one host each, without the cable between 1 and 2 if @p failed. */
 std::unique_ptr<Topology> five_ring(bool failed)
 {
   std::string text = "kind = \"custom\"\nhosts = [\"h-0\", \"h-1\", \"h-2\", \"h-3\", \"h-4\"]\n"
@@ -224,7 +224,7 @@ class Ring {
 public:
   explicit Ring(const ForwardingHash& hash) : hash_(hash) {}
 
-  /** Returns the next hop from @p at according to the cache, or on a miss to the TCAM with the routes of @p topology.
+  /** Returns the next hop from @p at according to the cache or, on a miss, to the TCAM with the routes of @p topology.
    */
   VertexId forward(int at, VertexId host, const Topology& topology)
   {
@@ -238,7 +238,7 @@ public:
     return next;
   }
 
-  /** Returns the pairs of a switch and a host for which caches and routes of @p topology disagree. */
+  /** Returns the switch-host pairs for which caches and the routes of @p topology disagree. */
   std::set<std::pair<int, VertexId>> stale(const Topology& topology)
   {
     std::set<std::pair<int, VertexId>> found;
@@ -262,15 +262,15 @@ TEST(LinkFailure, LeavesNoStaleEntryOnceTheCachesAreFlushed)
   const auto crc    = make_forwarding_hash("crc", *before);
   Ring ring(*crc);
   EXPECT_TRUE(ring.stale(*before).empty());
-  const auto stale = ring.stale(*after); // routes have changed, caches have not
+  const auto stale = ring.stale(*after); // routes have changed, caches have not been flushed
   EXPECT_TRUE(stale.contains({1, 2}));   // over the failed link
   EXPECT_TRUE(stale.contains({0, 2}));   // to the node at the failed link
   ring.flush();
   EXPECT_TRUE(ring.stale(*after).empty());
-  EXPECT_TRUE(ring.stale(*after).empty()); // refilled since
+  EXPECT_TRUE(ring.stale(*after).empty()); // refilled in the meantime
 }
 
-// The paper's example: at node 11 (here 1) all destinations behind X0,+ move to X0,-, so that tags remain valid.
+// The paper's example: at node 11 (switch 1 here) all destinations behind X0,+ move to X0,-, so tags remain valid.
 TEST(LinkFailure, ChangesOneEntryAtTheFailedLink)
 {
   const auto after = five_ring(true);
@@ -280,15 +280,15 @@ TEST(LinkFailure, ChangesOneEntryAtTheFailedLink)
     EXPECT_EQ(ring.forward(1, host, *after), after->host_count());
 }
 
-// At its neighbour, the hash of the whole ring would send packets back: 1 and 2 share a tag but no longer a port. The
-// remaining topology is a line; with its addresses the invariant holds again.
+// At the neighbouring switch, the hash of the whole ring would send packets back: hosts 1 and 2 share a tag but no
+// longer a port. The remaining topology is a line; with its addresses the invariant holds again.
 TEST(LinkFailure, NeedsTheAddressesOfTheRemainingTopology)
 {
   const auto after = five_ring(true);
   const auto ring  = make_forwarding_hash("cube", *topology_of("kind = \"torus\"\ndimensions = [5]"));
   EXPECT_TRUE(prove(*ring, *after).misroute);
 
-  class LineHash final : public ForwardingHash { // 2, 3, 4, 0, 1
+  class LineHash final : public ForwardingHash { // positions 2, 3, 4, 0, 1
     std::unique_ptr<const ForwardingHash> line_ =
         make_forwarding_hash("cube", *topology_of("kind = \"mesh\"\ndimensions = [5]"));
 

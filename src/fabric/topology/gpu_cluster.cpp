@@ -44,7 +44,7 @@ GpuCluster::GpuCluster(const GpuClusterOptions& options)
   connect();
 }
 
-/** Makes the cables, by their lower vertex, then by their upper one. */
+/** Creates the cables, sorted by their lower vertex, then by their upper one. */
 void GpuCluster::connect()
 {
   for (VertexId vertex = 0; vertex < end_; ++vertex) {
@@ -119,7 +119,7 @@ GpuCluster::Place GpuCluster::place(VertexId vertex) const
   return {Kind::spine, (vertex - first_spine_) / options_.spines, (vertex - first_spine_) % options_.spines};
 }
 
-/** Returns the rail of a vertex: the number of the NIC by which packets for it leave and enter nodes. */
+/** Returns the rail of a vertex: the index of the NIC by which packets for it leave and enter nodes. */
 int GpuCluster::rail(Place at) const
 {
   switch (at.kind) {
@@ -139,7 +139,7 @@ int GpuCluster::rail(Place at) const
   return ANY_RAIL;
 }
 
-/** Returns the plane of a leaf or spine, or the one by which packets for a node enter it. */
+/** Returns the plane of a leaf or spine or, for a node, the plane by which packets for it enter. */
 int GpuCluster::plane(Place at) const
 {
   switch (at.kind) {
@@ -182,7 +182,7 @@ VertexId GpuCluster::spine_of(Place its_leaf, int number) const
   return first_spine_ + group * options_.spines + number;
 }
 
-/** Returns the number, in its group, of the router with a cable to another group. */
+/** Returns the index, in its group, of the router with a cable to another group. */
 int GpuCluster::gateway(int its_unit, int other, int cable) const
 {
   const int peer = other < its_unit ? other : other - 1;
@@ -192,7 +192,7 @@ int GpuCluster::gateway(int its_unit, int other, int cable) const
 VertexId GpuCluster::from_gpu(Place at, Place to, VertexId goal) const
 {
   const VertexId own_nic = nic(at.of, nic_of(at.number));
-  if (not in_node(to)) // a tree: the NVSwitch combines
+  if (not in_node(to)) // within a tree: the NVSwitch combines
     return hub(at.of);
   if (to.of != at.of)
     return has_rails() && rail(to) != ANY_RAIL && rail(to) != nic_of(at.number) ? hub(at.of) : own_nic;
@@ -225,7 +225,7 @@ VertexId GpuCluster::from_spine(Place at, Place to, VertexId goal) const
   return leaf_of(to.of, its_rail, plane(at));
 }
 
-/** Returns the number of a destination that selects among spines, or among cables between groups. */
+/** Returns the number by which a destination selects among spines, or among cables between groups. */
 int GpuCluster::spread(Place to, VertexId goal) const
 {
   return in_node(to) ? to.of * options_.nics + std::max(0, rail(to)) : goal;
@@ -248,7 +248,7 @@ Hop GpuCluster::from_router(VertexId vertex, VertexId goal) const
   return hop(vertex, leaf(its_unit, gateway(its_unit, at.of, cable)), cable / leaves_);
 }
 
-/** Returns the vertex after @p at on the route to @p goal, which is at @p to. */
+/** Returns the vertex after @p at on the route to @p goal. @p to is the place of @p goal. */
 VertexId GpuCluster::next(Place at, Place to, VertexId goal) const
 {
   switch (at.kind) {
@@ -304,7 +304,7 @@ void GpuCluster::equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) co
     for (int number = 0; number < options_.spines; ++number)
       into.push_back(hop(at, spine_of(here, number)));
   } else if (here.kind == Kind::leaf && next.kind == Kind::leaf && next.of != here.of) {
-    const int first = gateway(std::min(here.of, next.of), std::max(here.of, next.of), 0); // of the lower router
+    const int first = gateway(std::min(here.of, next.of), std::max(here.of, next.of), 0); // gateway of the lower router
     const int cable = ((here.of < next.of ? here : next).number - first + leaves_) % leaves_;
     for (int number = 0; cable + number * leaves_ < options_.global_cables; ++number)
       into.push_back(hop(at, usual.to, number));
@@ -418,7 +418,7 @@ const std::vector<Option<GpuClusterOptions>>& gpu_cluster_options()
   return ROWS;
 }
 
-/** Refuses keys that do not apply to the network. */
+/** Refuses keys that do not apply to the kind of network. */
 void check_network(const OptionTable& table, const GpuClusterOptions& options)
 {
   const std::string network = "\"" + std::string(to_text(options.network)) + "\"";

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* GPU cluster: nodes of several GPUs, which are the hosts, with links inside each node and NICs that belong to GPUs.
  *
- * A node has one NVSwitch, which stands for all of its planes, as in NCCL's graph of a node (src/graph/topo.cc). Nodes
- * without NVSwitches have a PCIe root in its place, and direct links between GPUs: between all of them, or in the
- * hybrid cube-mesh of the DGX-1, two fully connected quads with a link between equal places. GPU g of G and NIC r of R
- * share a PCIe switch if r = g R / G; the NIC is a vertex that only forwards.
+ * A node has one NVSwitch, which represents all of its NVSwitch planes, as in NCCL's graph of a node
+ * (src/graph/topo.cc). Nodes without NVSwitches have a PCIe root in its place, and direct links between GPUs: between
+ * all of them, or as the hybrid cube-mesh of the DGX-1, two fully connected quads with a link between corresponding
+ * GPUs. GPU g of G and NIC r of R share a PCIe switch if r = g R / G; the NIC is a vertex that only forwards.
  *
- * Nodes of a unit share leaves: with rails, leaf r of the unit has NIC r of each of its nodes (NVIDIA's rail-optimised
- * scalable unit, RA-11333; rails without spines between them: Wang et al., arXiv 2307.12169); without, one leaf has
- * all. Spines connect the leaves of all units, or of one rail. If NICs have several ports, each belongs to a plane with
- * leaves and spines of its own (Alibaba HPN: Qian et al., SIGCOMM 2024). In a Dragonfly, a unit is a group whose
- * leaves, the routers, are connected all to all, and so are the groups; NIC r of node n of a group is at router
+ * Nodes of a unit share leaves: with rails, leaf r of the unit connects NIC r of each of its nodes (NVIDIA's
+ * rail-optimised scalable unit, RA-11333; rails without spines between them: Wang et al., arXiv 2307.12169); without
+ * rails, one leaf connects all NICs. Spines connect the leaves of all units, or of one rail. If NICs have several
+ * ports, each belongs to a plane with leaves and spines of its own (Alibaba HPN: Qian et al., SIGCOMM 2024). In a
+ * Dragonfly, a unit is a group whose leaves, the routers, are connected all to all, and so are the groups; NIC r of
+ * node n of a group is at router
  * n R + r modulo their number, so that the NICs of a node are at different routers (Slingshot).
  *
  * Routing: GPUs of a node use their direct link, or else its NVSwitch or PCIe root. Otherwise, with rails, a packet
  * leaves its node by the NIC of the destination's rail, over the NVSwitch and the PCIe switch of that NIC's GPU (NCCL's
- * PXN, src/graph/paths.cc), so that it never changes the rail; nor does it change the plane, which the destination
- * selects. Routes to leaves and spines, which trees in the network consist of, go over the NVSwitch, which therefore
- * combines the contributions of its GPUs first; the rail is that of the leaf or the spine. In a Dragonfly, routes are
- * minimal: to the router with the cable to the destination's group, which the destination selects, and from the router
- * at its end.
+ * PXN, src/graph/paths.cc), so that it never changes the rail. It never changes the plane either, which the destination
+ * selects. Routes to leaves and spines, of which in-network trees consist, pass the NVSwitch, which therefore combines
+ * the contributions of its GPUs first; their rail is the rail of the leaf or spine. In a Dragonfly, routes are minimal:
+ * to the router with the cable to the destination's group, which the destination selects, and from the router at its
+ * end.
  */
 #pragma once
 
@@ -35,8 +36,8 @@ namespace weft {
 
 /** Way in which leaves connect NICs. */
 enum class GpuNetwork : std::uint8_t {
-  rail_optimised, ///< a leaf a rail, spines that connect all leaves
-  rail_only,      ///< a leaf a rail, spines that connect those of one rail
+  rail_optimised, ///< one leaf per rail, and spines that connect all leaves
+  rail_only,      ///< one leaf per rail, and spines that connect the leaves of one rail
   top_of_rack,    ///< one leaf for all NICs
   dragonfly,      ///< groups of routers, without spines
 };
@@ -50,9 +51,9 @@ template <> struct Names<GpuNetwork> {
 /** Links between the GPUs of a node. */
 enum class GpuInterconnect : std::uint8_t {
   nvswitch,   ///< NVSwitches
-  all_to_all, ///< a direct link between any two
+  all_to_all, ///< a direct link between any two GPUs
   cube_mesh,  ///< direct links of the DGX-1's hybrid cube-mesh
-  pcie,       ///< none but PCIe
+  pcie,       ///< PCIe only
 };
 template <> struct Names<GpuInterconnect> {
   static constexpr std::array ROWS{std::pair{GpuInterconnect::nvswitch, std::string_view("nvswitch")},
@@ -65,10 +66,10 @@ struct GpuClusterOptions {
   int nodes              = 0;
   int gpus               = 0; ///< per node
   GpuInterconnect inside = GpuInterconnect::nvswitch;
-  int nics               = 0; ///< per node; 0: one a GPU
+  int nics               = 0; ///< per node; 0: one per GPU
   int planes             = 1; ///< ports of a NIC
   int nodes_per_unit     = 0; ///< 0: all
-  int spines             = 0; ///< of a plane, and of a rail if rails have their own
+  int spines             = 0; ///< of a plane, or of a plane and rail if rails have their own spines
   GpuNetwork network     = GpuNetwork::rail_optimised;
   int routers            = 0; ///< per unit, if the network is a Dragonfly
   int global_cables      = 1; ///< between two units of a Dragonfly
@@ -89,7 +90,7 @@ class GpuCluster final : public Topology {
   int spine_groups_; // groups of spines, each of which connects leaves of one plane, or of one plane and rail
   int first_hub_, first_nic_, first_leaf_, first_spine_, end_;
   std::vector<Cable> cables_;
-  std::vector<int> first_cable_; // by vertex: of the cables from it upwards; last: number of cables
+  std::vector<int> first_cable_; // by vertex: index of its first upward cable; last element: number of cables
 
   static constexpr int ANY_RAIL = -1;
 
@@ -124,22 +125,23 @@ class GpuCluster final : public Topology {
   int spread(Place to, VertexId goal) const;
 
 public:
-  /** @p options are complete and consistent, see the reader of the [topology] table. */
+  /** @p options must be complete and consistent, as the reader of the [topology] table ensures. */
   explicit GpuCluster(const GpuClusterOptions& options);
 
   int host_count() const override { return first_hub_; }
   int switch_count() const override { return end_ - first_hub_; }
   std::vector<Cable> cables() const override { return cables_; }
   Hop next_hop(VertexId at, VertexId to) const override;
-  /** All planes of a NIC and all spines of a leaf, where a route goes over one, and parallel cables to another group.
+  /** Includes all planes of a NIC and all spines of a leaf, where a route crosses one, and all parallel cables to
+   * another group.
    */
   void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
   int stripes_between(VertexId from, VertexId to) const override;
   /** True for NICs: their ports are the cables of their GPUs. */
   bool divides_stripes(VertexId vertex) const override { return place(vertex).kind == Kind::nic; }
   int diameter() const override;
-  /** Returns the NVSwitch of GPUs of one node, the leaves of those of one unit, or else the spines; in a Dragonfly the
-   * routers of the NICs. */
+  /** Returns the NVSwitch for GPUs of one node, the leaves for GPUs of one unit, otherwise the spines; in a Dragonfly,
+   * the routers of the NICs. */
   std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const override;
   int rails() const override { return has_rails() ? options_.nics * options_.planes : 1; }
   int rail(VertexId vertex) const override;

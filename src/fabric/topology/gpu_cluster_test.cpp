@@ -86,7 +86,8 @@ TEST(GpuCluster, RoutesStayInAPlane)
 {
   const auto topology =
       topology_of("kind = \"gpu_cluster\"\nnodes = 4\ngpus = 2\nplanes = 2\nnodes_per_unit = 2\nspines = 2");
-  // Leaves: of unit 0, planes 0 and 1 of rail 0, then of rail 1; of unit 1 likewise. Spines: two of plane 0, two of 1.
+  // Leaves: for unit 0, planes 0 and 1 of rail 0, then of rail 1; likewise for unit 1. Spines: two of plane 0, two of
+  // 1.
   EXPECT_EQ(between(*topology, 0, 2), (Names{"node-0.nic-0", "leaf-1", "node-1.nic-0"}));
   EXPECT_EQ(between(*topology, 0, 4), (Names{"node-0.nic-0", "leaf-0", "spine-0", "leaf-4", "node-2.nic-0"}));
   EXPECT_EQ(between(*topology, 0, 5),
@@ -114,7 +115,7 @@ TEST(GpuCluster, DragonflyIsCabledByGroups)
   const auto topology = topology_of("kind = \"gpu_cluster\"\nnodes = 6\ngpus = 4\nnics = 2\nnodes_per_unit = 2\n"
                                     "network = \"dragonfly\"\nrouters = 4");
   EXPECT_EQ(between(*topology, 0, 4), (Names{"node-0.nic-0", "group-0-router-0", "group-0-router-2", "node-1.nic-0"}));
-  // Group 0 reaches group 1 from router 0, where router 0 has the cable, and group 2 from router 1.
+  // Group 0 reaches group 1 from router 0, which has the cable, and group 2 from router 1.
   EXPECT_EQ(between(*topology, 3, 23),
             (Names{"node-0.nic-1", "group-0-router-1", "group-2-router-0", "group-2-router-3", "node-5.nic-1"}));
   EXPECT_EQ(topology->diameter(), 7);

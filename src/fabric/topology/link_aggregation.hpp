@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Link aggregation: selects one of the parallel cables between two vertices by the packet's destination.
  *
- * Used by routing and by the forwarding hashes (forwarding_hash.hpp) alike, so that the tag of a destination
- * corresponds to the cable of its route.
+ * Both routing and the forwarding hashes (forwarding_hash.hpp) use it, so that the tag of a destination corresponds to
+ * the cable of its route.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Tests of both selections: routes end, hashes do not misroute, and bundles are used as evenly as documented. */
+/* Tests of both selections: routes end, hashes do not misroute, and the load on bundles is as even as documented. */
 #include "fabric/topology/link_aggregation.hpp"
 
 #include "fabric/topology/forwarding_hash.hpp"
@@ -55,7 +55,7 @@ TEST(LinkAggregation, RoutesAndHashesAgree)
 }
 
 /** Returns the maximum over all bundles of the load of the busiest cable relative to the mean, for messages from all
- *  hosts to every @p stride th. */
+ * hosts to one in @p stride hosts. */
 double unevenness(const Topology& topology, int cables, int stride)
 {
   std::map<std::pair<VertexId, VertexId>, std::map<LinkId, int>> messages; // by the ends of a bundle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Star: one switch with a cable to each host. Cable h is that of host h. */
+/* Star: one switch with a cable to each host. Cable h belongs to host h. */
 #pragma once
 
 #include "fabric/topology/topology.hpp"

@@ -2,7 +2,7 @@
 /* Topologies: layout of hosts, switches and cables, and routing.
  *
  * Routing is destination-based: the next hop depends on the current vertex and the destination, never on the source.
- * The routes of many hosts to one vertex therefore form a tree, from which reduction trees are made, and routes are
+ * The routes of many hosts to one vertex therefore form a tree, from which reduction trees are built. Routes are
  * computed hop by hop on demand, without tables.
  *
  * The registry has one row per topology. Fabric files select a topology by its name; help and error messages are
@@ -64,23 +64,23 @@ public:
   /** Returns the next hop from @p at to @p to, which must differ; @p at, @p to or the source of the packet must be a
    * host. Repeated hops reach @p to. */
   virtual Hop next_hop(VertexId at, VertexId to) const = 0;
-  /** Appends the equal-cost next hops from @p at to @p to, under the conditions of next_hop(): all first links of
-   * routes with as few links as next_hop()'s, which is among them. Any sequence of them reaches @p to. */
+  /** Appends the equal-cost next hops from @p at to @p to, under the conditions of next_hop(): the first links of all
+   * routes that are as short as next_hop()'s, including next_hop() itself. Any sequence of them reaches @p to. */
   virtual void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const { into.push_back(next_hop(at, to)); }
   /** Returns the number of cables by which equal-cost routes leave host @p from for another host, and thus the stripes
    * into which a message may be divided. */
   virtual int stripes_between(VertexId from, VertexId to) const;
-  /** Returns whether a switch stands for its hosts' ends of several cables, among which stripes divide. */
+  /** Returns whether a switch represents its hosts' ends of several cables, over which stripes are distributed. */
   virtual bool divides_stripes(VertexId /*vertex*/) const { return false; }
   /** Returns the pool of each link, by id: the links that the packets of a flow over this link use equally, if every
-   *  switch sprays them over all equal-cost next hops; -1 for a link that gets all of them. Empty if flows that share a
-   *  link may have different pools there. */
+   * switch sprays them over all equal-cost next hops; -1 for a link that carries all of them. Empty if flows that share
+   * a link may have different pools there. */
   virtual std::vector<int> spray_pools() const { return {}; }
   /** Returns whether the topology defines non-minimal routes, see intermediate(). */
   virtual bool has_detours() const { return false; }
   /** Returns the switch, selected by @p random, through which Valiant's routing sends a packet from host @p from to
    * host
-   *  @p to: minimally there, and minimally on; nothing if all routes between the two are minimal. */
+   *  @p to: minimally to the switch, and minimally onwards; nothing if all routes between the two hosts are minimal. */
   virtual std::optional<VertexId> intermediate(VertexId /*from*/, VertexId /*to*/, std::uint32_t /*random*/) const
   {
     return std::nullopt;
@@ -92,12 +92,11 @@ public:
   virtual std::vector<VertexId> meeting_switches(std::span<const VertexId> hosts) const = 0;
   /** Returns whether routes may pass through hosts. */
   virtual bool hosts_forward() const { return false; }
-  /** Returns the number of rails: switches of different rails are reached from a node of several hosts by different
-   * NICs. */
+  /** Returns the number of rails: a node of several hosts reaches switches of different rails by different NICs. */
   virtual int rails() const { return 1; }
   /** Returns the rail of a switch. */
   virtual int rail(VertexId /*vertex*/) const { return 0; }
-  /** Returns whether a switch combines nothing, whatever the file says of switches, such as a NIC. */
+  /** Returns whether a switch never combines, whatever the file says about switches. True for NICs, for example. */
   virtual bool never_combines(VertexId /*vertex*/) const { return false; }
   /** Creates the hash that maps all destinations behind a port to one tag; null if the topology is not regular. Throws
    *  HashError if the topology is too large. */
@@ -106,7 +105,7 @@ public:
   /** Returns "host-07", zero-padded since SimGrid sorts hosts by name and ranks are placed in that order. */
   virtual std::string host_name(int index) const;
   virtual std::string switch_name(int index) const = 0;
-  /** Returns what a switch is in listings of a fabric, in the singular. */
+  /** Returns the noun for a switch in listings of a fabric, in the singular. */
   virtual std::string_view switch_noun(int /*index*/) const { return "switch"; }
   std::string vertex_name(VertexId vertex) const;
   bool is_host(VertexId vertex) const { return vertex < host_count(); }
@@ -130,8 +129,8 @@ int scaled_without(std::uint32_t random, int count, int one, int other);
  * fit in ints, and a wrong parameter causes an error message instead of exhausting the memory. */
 constexpr double MOST_CABLES = 16777216;
 
-/** Throws UserError at @p key of @p table if @p count exceeds MOST_CABLES. To be called before anything is allocated;
- *  counts are doubles since products of parameters may exceed integers. */
+/** Throws UserError at @p key of @p table if @p count exceeds MOST_CABLES. Call it before allocating anything. Counts
+ * are doubles because products of parameters may overflow integers. */
 void check_cable_count(const OptionTable& table, const std::string& key, double count);
 
 /** Row of the registry. */

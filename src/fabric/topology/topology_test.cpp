@@ -25,8 +25,8 @@ TopologyCheck::TopologyCheck(const Topology& topology)
   }
 }
 
-/** Checks that ends exist and differ, hosts are below switches and hosts with higher numbers, and parallel cables are
- * numbered from zero. */
+/** Checks that ends exist and differ, that hosts are below switches and below hosts with higher numbers, and that
+ * parallel cables are numbered from zero. */
 void TopologyCheck::check_cables()
 {
   std::map<std::pair<VertexId, VertexId>, int> numbers;

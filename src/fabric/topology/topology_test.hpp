@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Checks that every topology must pass, for the tests of each. */
+/* Checks that every topology must pass, shared by their tests. */
 #pragma once
 
 #include "fabric/topology/topology.hpp"
@@ -39,12 +39,12 @@ public:
   /** Checks all routes between hosts, from hosts to switches and back, and that their maximum length is the diameter.
    */
   void check_all();
-  /** Checks the routes of @p count random hosts to as many other vertices; none exceeds the diameter. */
+  /** Checks the routes of @p count random hosts to @p count random vertices; none exceeds the diameter. */
   void check_sample(unsigned seed, int count);
   /** Checks that every route between hosts is a shortest path. */
   void check_minimal();
-  /** Checks the equal-cost next hops from every vertex to every host: next_hop()'s is among them, and each is one link
-   *  nearer; @p all: they are all such links that exist. */
+  /** Checks the equal-cost next hops from every vertex to every host: next_hop() is among them, and each is one link
+   * closer; @p all: no other link is. */
   void check_equal_hops(bool all);
   /** Returns the maximum number of routes on a link when each host h sends to h + @p shift. */
   int busiest_link(int shift);

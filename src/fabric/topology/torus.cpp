@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-/** Returns the number of cables in a row along a dimension of @p size. */
+/** Returns the number of cables in a row along a dimension of @p size switches. */
 int cables_of_row(int size, bool wraps)
 {
   return wraps ? size : size - 1;
@@ -53,12 +53,12 @@ int Torus::next_in(const Dimension& dimension, int switch_index)
 int Torus::cable_to_next(const Dimension& dimension, int switch_index, int number) const
 {
   const int rows = switch_index / (dimension.stride * dimension.size) * dimension.stride;
-  const int rank = dimension.wraps ? switch_index : switch_index - rows; // each earlier row has one cable less
+  const int rank = dimension.wraps ? switch_index : switch_index - rows; // each earlier row has one cable fewer
   return dimension.first_cable + rank * parallel_ + number;
 }
 
-/** Returns the hop along @p dimension. The destination selects among parallel cables by its coordinates from this
- * dimension on and its host, which are all that differs among destinations behind these cables. */
+/** Returns the hop along @p dimension. The destination selects among parallel cables by its coordinates in this and
+ * higher dimensions and its host, in which destinations behind these cables differ. */
 Hop Torus::step(const Dimension& dimension, int from, int to, int destination) const
 {
   const int host    = destination < host_count() ? destination % hosts_per_switch_ : 0;

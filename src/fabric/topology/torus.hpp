@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Torus and mesh: switches on a grid of n dimensions, hosts on each of them.
+/* Torus and mesh: an n-dimensional grid of switches, with hosts on each of them.
  *
  * Switch s has the coordinate s / (d1 ... dj) mod d(j+1) in dimension j, dimension 0 fastest, as in SimGrid's
- * TorusZone; host h is on switch h / hosts_per_switch. In each dimension a switch is connected to the one with the next
- * coordinate, on a torus also the last to the first, except in a dimension of size 2, whose switches are neighbours
- * already. (SimGrid creates that second cable and never uses it.)
+ * TorusZone; host h is on switch h / hosts_per_switch. In each dimension a switch is connected to the switch with the
+ * next coordinate. On a torus, the last switch is also connected to the first, except in a dimension of size 2, whose
+ * switches are neighbours already. (SimGrid creates that second cable and never uses it.)
  *
- * Routing is dimension-ordered, 0 first, in the shorter direction, up on a tie. (SimGrid agrees except from the middle
- * of an even dimension to its coordinate 0, where it goes down.) The destination selects among parallel cables.
+ * Routing is dimension-ordered, 0 first, in the shorter direction, up on a tie. (SimGrid's routes are the same except
+ * from the middle of an even dimension to its coordinate 0, where they go down.) The destination selects among parallel
+ * cables.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ class Torus : public Topology {
     int size;
     int stride;      ///< difference in switch number per step in this dimension
     bool wraps;      ///< the last switch is connected to the first
-    int first_cable; ///< first of the cables to the next switch, by switch; switches without next one are skipped
+    int first_cable; ///< by switch: first of the cables to the next switch; switches without a next one are skipped
   };
 
   std::vector<Dimension> dimensions_;
@@ -55,10 +56,10 @@ public:
   int switch_count() const override { return switches_; }
   std::vector<Cable> cables() const override;
   Hop next_hop(VertexId at, VertexId to) const override;
-  /** All dimensions that remain, both directions if they are equally long, and all parallel cables. */
+  /** Includes all remaining dimensions, both directions if they are equally long, and all parallel cables. */
   void equal_hops(VertexId at, VertexId to, std::vector<Hop>& into) const override;
   bool has_detours() const override { return switches_ > 2; }
-  /** Returns any switch other than those of the two hosts. */
+  /** Returns any switch other than the switches of the two hosts. */
   std::optional<VertexId> intermediate(VertexId from, VertexId to, std::uint32_t random) const override;
   int diameter() const override;
   /** Returns the switches of the hosts. */

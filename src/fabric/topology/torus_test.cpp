@@ -24,7 +24,7 @@ TEST_P(Grids, ways_are_right_and_shortest)
   check.check_equal_hops(true);
 }
 
-/** Expects two cables per dimension on a torus, one in dimensions of two switches, and one less at the ends of a mesh.
+/** Expects two cables per dimension on a torus, one in dimensions of two switches, and one fewer at the ends of a mesh.
  */
 TEST_P(Grids, every_switch_has_its_neighbours)
 {
