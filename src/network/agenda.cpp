@@ -29,7 +29,7 @@ void Agenda::add(Seconds time, Due& who, std::uint64_t what)
 
 void Agenda::run(std::size_t instant)
 {
-  // Entries may add to it as they happen. NOLINTNEXTLINE(modernize-loop-convert)
+  // The loop body may append entries. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < instants_[instant].entries.size(); ++at) {
     const Entry entry = instants_[instant].entries[at];
     entry.who->due(entry.what);
@@ -62,7 +62,7 @@ void Agenda::clear()
     source_->cleared();
 }
 
-/** Processes the entries of this instant. Returns whether there were any. */
+/** Processes the entries of this instant. Returns false if there were none. */
 bool Agenda::run_entries()
 {
   bool any = false;
@@ -80,7 +80,7 @@ void Agenda::run_until(Seconds time)
 {
   while (next() <= time) {
     now_      = next().value();
-    bool seen = false; // by receivers: events of a source alone need no settling
+    bool seen = false; // true if a receiver had an entry: events of the source alone need no settling
     do {
       seen |= run_entries();
       if (source_ && (source_->next() <= now_ || same(now_, source_->next())))

@@ -13,7 +13,7 @@ namespace weft {
 
 class EventHeap {
 public:
-  using Item = std::uint32_t; ///< small integers: memory grows with the largest
+  using Item = std::uint32_t; ///< small integers: memory grows with the largest one in use
 
 private:
   static constexpr std::uint32_t NOWHERE = std::numeric_limits<std::uint32_t>::max();
@@ -76,7 +76,7 @@ public:
     heap_.push_back({time, item});
     rise(heap_.size() - 1, {time, item});
   }
-  /** Removes an item, if it is there. */
+  /** Removes an item, if it is present. */
   void remove(Item item)
   {
     if (item >= places_.size() || places_[item] == NOWHERE)

@@ -16,8 +16,8 @@ constexpr double LEAST_PENALTY = 1e-9;
 constexpr double NO_BOUND      = std::numeric_limits<double>::infinity();
 constexpr int USES             = 3; // resources of a storage target or disk
 
-/** Returns the largest number of stripes of a message. Sprayed packets use all cables as it is, and forwarding caches
- * follow one route a message. */
+/** Returns the largest number of stripes of a message. 1 for sprayed packets, which use all cables anyway, and with
+ * forwarding caches, which follow one route per message. */
 int stripes_of(const Fabric& fabric)
 {
   return fabric.sprays() || ForwardingState::needed(fabric) ? 1 : fabric.stripes();
@@ -90,7 +90,7 @@ int FabricRoutes::memory(int host, int socket) const
   return static_cast<int>(fabric_.links().size() + fabric_.shared().size()) + host * fabric_.host().memories() + socket;
 }
 
-/** Spreads a message that uses a host's memory over its sockets, since those of its ranks are unknown. */
+/** Distributes a message that uses a host's memory over all sockets, since the sockets of its ranks are unknown. */
 void FabricRoutes::add_memories(int host, FlowRoute& into) const
 {
   const HostModel& model = fabric_.host();
@@ -112,7 +112,7 @@ void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into)
   into.penalty           = std::max(into.latency, LEAST_PENALTY); // equal for all flows that share a host's memory
   into.volume            = bytes.value();
   into.bound             = model.loopback_bandwidth.value();
-  if (copies == 2 && model.cores_copy()) { // the copies cost core time; the remainder is waiting for memory
+  if (copies == 2 && model.cores_copy()) { // the copies take core time; the remainder is memory stall
     into.volume = passes ? into.volume : 0;
     into.bound  = model.memory_bandwidth.value();
   }
@@ -123,7 +123,7 @@ void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into)
   }
 }
 
-/** Finds the route within a host of a message whose cache misses are unknown. */
+/** Finds the intra-host route of a message whose cache misses are unknown. */
 void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
 {
   const HostModel& model = fabric_.host();
@@ -140,8 +140,8 @@ void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
   }
 }
 
-/** Finds the route of a message within a host: a core alone needs its own time, and what it copies loads the sockets
- * of its ranks. */
+/** Finds the route of a message within a host: its bound is the core's own time, and its copies load the sockets of its
+ * ranks. */
 void FabricRoutes::within_sockets(const SocketMessage& message, FlowRoute& into) const
 {
   const HostModel& model = fabric_.host();
@@ -151,7 +151,7 @@ void FabricRoutes::within_sockets(const SocketMessage& message, FlowRoute& into)
   const double crossing  = crosses ? size.value() / model.intersocket_rate.value() : 0;
   into.latency           = model.loopback_latency.value() + (crosses ? model.intersocket_latency.value() : 0);
   into.penalty           = std::max(model.loopback_latency.value(), LEAST_PENALTY);
-  // Two copies cost core time; what is left is the time that each takes longer in memory.
+  // Two copies take core time; the remainder is the extra time of each in memory.
   const double alone = crossing + (twice ? 2 * size.value() * message.missed / model.core_memory_rate.value()
                                          : message.bytes.value() / model.loopback_bandwidth.value());
   into.volume        = model.shares_memory() ? model.load(message.bytes, 1 - message.missed, message.missed) : 0;
@@ -178,14 +178,14 @@ FabricRoutes::FabricRoutes(const Fabric& fabric)
       static_(fabric.topology()), routes_each_message_(policy_ && policy_->routes_each_message()),
       most_stripes_(stripes_of(fabric)), eager_below_(fabric.mpi().value_or(MpiModel()).eager_threshold)
 {
-  constexpr std::size_t A_HOST = 8; // routes: the neighbours of a 3-D stencil, and two more
+  constexpr std::size_t A_HOST = 8; // routes per host: the neighbours of a 3-D stencil, plus two
   constexpr std::size_t MOST   = 1U << 15U;
   known_.resize(std::min(MOST, std::bit_ceil(A_HOST * static_cast<std::size_t>(fabric.host_count()))));
   if (most_stripes_ > 1)
     striped_.resize(known_.size());
 }
 
-/** Returns whether a route is still the one between its vertices. */
+/** Returns whether a cached route is still the current one between its vertices. */
 bool FabricRoutes::is_valid(KnownRoute& known) const
 {
   if (not state_ || known.epoch == state_->epoch())
@@ -205,7 +205,7 @@ FabricRoutes::KnownRoute& FabricRoutes::place(std::vector<KnownRoute>& all, int 
 
 void FabricRoutes::begin(KnownRoute& known, int from, int to) const
 {
-  constexpr int NO_HOST = -1; // the next message finds no route
+  constexpr int NO_HOST = -1; // the next message is routed anew
   known.from            = routes_each_message_ ? NO_HOST : from;
   known.to              = to;
   known.epoch           = state_ ? state_->epoch() : 0;
@@ -245,11 +245,11 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to)
   add_resources(known, known.route, fabric_.sprays() && std::max(from, to) < fabric_.host_count());
   known.latency = fabric_.latency(known.route);
   if (policy_)
-    policy_->enter(known.resources); // every message, if the policy uses loads: it then routes each message
+    policy_->enter(known.resources); // for every message, if the policy depends on loads: it then routes each message
   return known;
 }
 
-/** Returns the route of a message, or those of its stripes. */
+/** Returns the route of a message, or the union of its stripes' routes. */
 const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to, Bytes bytes)
 {
   const double parts = std::floor(bytes / fabric_.nic().least_stripe);
@@ -263,7 +263,7 @@ const FabricRoutes::KnownRoute& FabricRoutes::between(int from, int to, Bytes by
   return known.stripes > 1 ? known : between(from, to);
 }
 
-/** Finds the routes of @p stripes stripes of a message, or of as many as cables and working routes allow. */
+/** Finds the routes of @p stripes stripes of a message, or of fewer if cables or working routes are too few. */
 void FabricRoutes::divide(KnownRoute& known, int from, int to, int stripes)
 {
   begin(known, from, to);
@@ -308,7 +308,7 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
     into.resources.push_back(memory(from));
     into.resources.push_back(memory(to));
   }
-  // The bandwidth factor is the share of the occupied bandwidth that a message gets.
+  // The bandwidth factor is the fraction of the occupied bandwidth that a message gets.
   const bool from_or_to_switch       = std::max(from, to) >= fabric_.host_count();
   const PointToPointSegment& factors = from_or_to_switch ? no_factors_ : fabric_.segment(size);
   const Bytes stripe                 = bytes / static_cast<double>(known.stripes);
@@ -320,10 +320,10 @@ void FabricRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute&
 }
 
 /** Returns whether a message between hosts loads their memories: eager messages are copied into the buffer that the NIC
- * reads, and out of the one that it writes. */
+ * reads, and out of the buffer that it writes. */
 bool FabricRoutes::loads_memories(Bytes bytes, double missed) const
 {
-  constexpr double MOST = 0.5; // a flow loads all resources of its route with its full size
+  constexpr double MOST = 0.5; // limit, since a flow loads all resources of its route with its full size
   return missed > MOST && fabric_.host().cores_copy() && bytes < eager_below_;
 }
 
@@ -345,17 +345,18 @@ void FabricRoutes::find_work(const SocketWork& work, FlowRoute& into)
 {
   into.resources.assign(1, memory(work.host, work.socket));
   into.latency = 0;
-  into.penalty = std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY); // as of messages within the host
-  into.volume  = work.load;
-  into.bound   = std::min(fabric_.host().memory_bandwidth.value(),
-                          work.time > Seconds() ? work.load / work.time.value() : NO_BOUND);
+  into.penalty =
+      std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY); // the same as for messages within the host
+  into.volume = work.load;
+  into.bound  = std::min(fabric_.host().memory_bandwidth.value(),
+                         work.time > Seconds() ? work.load / work.time.value() : NO_BOUND);
 }
 
 const std::vector<int>* FabricRoutes::known_route(int from, int to)
 {
   const KnownRoute& known = between(from, to);
   if (policy_)
-    policy_->leave(known.resources); // a question, no message
+    policy_->leave(known.resources); // only a query: no message starts
   return known.exists ? &known.resources : nullptr;
 }
 

@@ -32,7 +32,7 @@ protected:
 TEST_F(FabricRoutesTest, FactorsApplyBetweenHostsOnly)
 {
   const FlowRoute hosts = find(0, TO, 1000);
-  EXPECT_DOUBLE_EQ(hosts.latency, 2 * 2.25e-6); // two cables and the switch
+  EXPECT_DOUBLE_EQ(hosts.latency, 2 * 2.25e-6); // latency of two cables and the switch
   EXPECT_DOUBLE_EQ(hosts.volume, 2000);
   EXPECT_EQ(hosts.resources.size(), 2U);
   const FlowRoute up = find(0, switch_, 1000);
@@ -44,7 +44,7 @@ TEST_F(FabricRoutesTest, FactorsApplyBetweenHostsOnly)
   EXPECT_EQ(find(switch_, TO, 1000).resources, (std::vector<int>{hosts.resources.back()}));
 }
 
-// Two sockets: a message of a program, whose ranks' sockets are unknown, loads both alike. It is copied twice.
+// Two sockets: a message of a program whose ranks' sockets are unknown loads both equally. The message is copied twice.
 TEST(FabricRoutesSockets, UnknownSocketsAreLoadedAlike)
 {
   const Fabric fabric =
@@ -60,7 +60,7 @@ TEST(FabricRoutesSockets, UnknownSocketsAreLoadedAlike)
   const int first = static_cast<int>(fabric.links().size()) + 2; // memory of host 1, socket 0
   ways.find(1, 1, Bytes(1000), UNKNOWN_PART, way);
   EXPECT_EQ(way.resources, (std::vector<int>{first, first + 1}));
-  EXPECT_DOUBLE_EQ(way.volume, 1000); // twice on two
+  EXPECT_DOUBLE_EQ(way.volume, 1000); // two copies over two sockets
   EXPECT_DOUBLE_EQ(way.bound, 10e9);
   EXPECT_EQ(find(Bytes(1016), 1, 0, 0), (std::vector<int>{first, first}));
   EXPECT_EQ(find(Bytes(1016), 1, 1, 0), (std::vector<int>{first + 1, first}));
@@ -94,9 +94,9 @@ TEST_F(FabricRoutesTest, EmptyMessagesToSwitchesTakeTheLatency)
 constexpr double FABRIC_BANDWIDTH = 1e9;
 constexpr double MESSAGE          = 1e6;
 constexpr double ALONE            = MESSAGE / FABRIC_BANDWIDTH;
-constexpr double TWO_LEVELS       = 4 * 1e-6 + 3 * 0.25e-6; // latency: links and switches from leaf to leaf
+constexpr double TWO_LEVELS       = 4 * 1e-6 + 3 * 0.25e-6; // latency of links and switches from leaf to leaf
 
-/** Returns a fabric of two leaves with @p down hosts and @p up uplinks to one spine each. */
+/** Returns a fabric of two leaves, each with @p down hosts and @p up uplinks to one spine each. */
 Fabric two_leaves(int down, int up, const std::string& routing)
 {
   return fabric_of(replaced(
@@ -168,7 +168,7 @@ TEST(FabricRoutes, equal_messages_are_coalesced_only_if_their_routes_are_equal)
     for (std::uint64_t number = 0; number < 4; ++number)
       messages.send(0, 2, number);
     EXPECT_EQ(messages.network().work().flows, flows) << policy;
-    EXPECT_NEAR(messages.arrival(3), TWO_LEVELS + 4 * ALONE, 1e-9 * ALONE) << policy; // the host's own link
+    EXPECT_NEAR(messages.arrival(3), TWO_LEVELS + 4 * ALONE, 1e-9 * ALONE) << policy; // limited by the host's own link
   }
 }
 
@@ -210,10 +210,11 @@ TEST(FabricRoutes, bytes_of_sprayed_messages_are_counted_equally_on_the_links_of
   for (std::size_t link = 0; link < fabric.links().size(); ++link)
     ++links[fabric.bytes_on_link(static_cast<LinkId>(link),
                                  [&](int number) { return counted[static_cast<std::size_t>(number)]; })];
-  EXPECT_EQ(links[100], 2); // of the hosts
-  EXPECT_EQ(links[25], 8);  // up from one leaf, down to the other
+  EXPECT_EQ(links[100], 2); // links of the hosts
+  EXPECT_EQ(links[25], 8);  // up from one leaf, down to the second leaf
   EXPECT_EQ(links[0], static_cast<int>(fabric.links().size()) - 10);
-  EXPECT_EQ(fabric.counted_as(route.links[1], 0, fabric.host_count()), route.links[1]); // not to switches
+  EXPECT_EQ(fabric.counted_as(route.links[1], 0, fabric.host_count()),
+            route.links[1]); // messages to switches are not sprayed
 }
 
 TEST(FabricRoutes, adaptive_routing_counts_flows_that_start_at_the_same_instant)
@@ -231,7 +232,7 @@ TEST(FabricRoutes, adaptive_routing_counts_flows_that_start_at_the_same_instant)
 TEST(FabricRoutes, adaptive_routing_counts_other_flows_until_they_end)
 {
   const Fabric fabric = two_leaves(2, 2, "policy = \"adaptive\"");
-  std::vector<LinkId> ups; // of the first leaf
+  std::vector<LinkId> ups; // uplinks of the first leaf
   for (std::size_t link = 0; link < fabric.links().size(); ++link)
     if (fabric.links()[link].from == fabric.host_count() && fabric.links()[link].to >= fabric.host_count())
       ups.push_back(static_cast<LinkId>(link));
@@ -242,14 +243,14 @@ TEST(FabricRoutes, adaptive_routing_counts_other_flows_until_they_end)
     other.resources = {busy};
     other.volume    = 10 * MESSAGE;
     other.bound     = FABRIC_BANDWIDTH;
-    other.latency   = 1e-3; // it does not use the link yet
+    other.latency   = 1e-3; // not on the link yet
     messages.network().start(other, Seconds(), messages.arrivals(), 100);
     for (std::uint64_t number = 0; number < 8; ++number) {
       messages.send(0, 2, number);
       messages.run_until(2e-3 * static_cast<double>(number + 1));
     }
     EXPECT_NEAR(messages.arrival(100), 1e-3 + 10 * ALONE, 1e-9 * ALONE); // undisturbed
-    // Both links are free afterwards: two flows get one each.
+    // Both links are free again: two flows take one link each.
     messages.send(0, 2, 101);
     messages.send(1, 3, 102);
     messages.run_until(3);

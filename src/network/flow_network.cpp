@@ -9,20 +9,20 @@
 namespace weft {
 namespace {
 
-/** Encoding of agenda entries: the number of a flow or group with the version of its expected end,
- * NEXT_END for the earliest end of groups that share links, or UPDATE. */
+/** Encoding of agenda entries: the number of a flow or group with the version of its expected end, NEXT_END for the
+ * earliest end of groups that share links, or UPDATE. */
 constexpr unsigned VERSION_BITS    = 24;
 constexpr std::uint64_t GROUPS_BIT = std::uint64_t{1} << 63U;
 constexpr std::uint64_t NEXT_END   = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t UPDATE     = NEXT_END - 1; // merged changes are due
-constexpr double NOTHING           = 1e-3;         // bytes: a flow with less to go ends now
+constexpr double NOTHING           = 1e-3;         // bytes: a flow with fewer bytes left ends now
 
 std::uint64_t due_of(std::size_t number, std::uint32_t version)
 {
   return (static_cast<std::uint64_t>(number) << VERSION_BITS) | (version & ((1U << VERSION_BITS) - 1));
 }
 
-/** Returns a hash of resources (FNV-1a, draft-eastlake-fnv, by words instead of octets). */
+/** Returns a hash of resources (FNV-1a, draft-eastlake-fnv, on words instead of octets). */
 std::uint32_t hash_of(const std::vector<int>& resources)
 {
   constexpr std::uint32_t BASIS = 2166136261;
@@ -59,8 +59,8 @@ void FlowNetwork::share_by_class(std::vector<int> tails, bool of_source)
   special_         = true;
 }
 
-/** Returns an idle flow for a message from vertex @p from (-1: for another flow): the last one that started there, or a
- *  new one. Consecutive messages of a vertex are similar, so the route can often be reused. */
+/** Returns an idle flow for a message from vertex @p from (-1: for a flow of start()): the flow that last started
+ * there, or a new one. Consecutive messages of a vertex are similar, so its route can often be reused. */
 FlowNumber FlowNetwork::borrow(int from)
 {
   FlowNumber& idle = idle_of(from);
@@ -71,8 +71,8 @@ FlowNumber FlowNetwork::borrow(int from)
   return std::exchange(idle, flows_[idle].next_idle);
 }
 
-/** Returns the flow of an equal message, with latency from @p since on, that starts at this instant; null if there is
- * none. */
+/** Returns the flow of an equal message that starts at this instant and whose latency began at @p since; null if there
+ * is none. */
 FlowNetwork::Flow* FlowNetwork::same(int from, int to, double bytes, double missed, double since)
 {
   const Recent& recent = recent_[static_cast<std::size_t>(from)];
@@ -148,7 +148,7 @@ void FlowNetwork::send_on_sockets(const SocketMessage& message, Receiving& recei
   flow.from   = message.from;
   flow.to     = message.to;
   flow.missed = message.missed;
-  flow.bytes  = -message.bytes.value(); // its route is that of its sockets
+  flow.bytes  = -message.bytes.value(); // its route depends on its sockets
   flow.since  = agenda_.now().value();
   flow.part   = 1;
   flow.messages.push_back({&receiver, number});
@@ -181,10 +181,10 @@ void FlowNetwork::begin_latency(FlowNumber number)
   const Flow& flow   = flows_[number];
   const double joins = std::max(agenda_.now().value(), flow.since + flow.way.latency);
   if (not off_.empty() && is_off(flow.way.resources)) {
-    agenda_.add(Seconds(flow.since), *this, due_of(number, flow.version)); // it is cut then
+    agenda_.add(Seconds(flow.since), *this, due_of(number, flow.version)); // the flow is cut at that time
     return;
   }
-  // A flow that shares no resource has a known end.
+  // The end of a flow that shares no resource is known.
   agenda_.add(Seconds(flow.way.resources.empty() ? joins + flow.way.volume / flow.way.bound : joins), *this,
               due_of(number, flow.version));
 }
@@ -212,8 +212,7 @@ void FlowNetwork::due(std::uint64_t what)
     end(number);
 }
 
-/** Ends the members of a group that are due now, at least one. Their receivers may call back into
- * the network. */
+/** Ends the members of a group that are due now, at least one. Their receivers may call back into the network. */
 void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
 {
   const auto next_ends = [this, number, version] {
@@ -230,8 +229,8 @@ void FlowNetwork::end_members(GroupNumber number, std::uint32_t version)
   } while (next_ends());
 }
 
-/** Ends the members that are due now in groups that share links, in the order in which they joined;
- * none if the earliest end has moved since it was put on the agenda. */
+/** Ends the members that are due now in groups that share links, in the order in which they joined; none if the
+ * earliest end has moved since its agenda entry was made. */
 void FlowNetwork::end_groups()
 {
   const double now = agenda_.now().value();
@@ -245,13 +244,13 @@ void FlowNetwork::end_groups()
   }
   if (not std::ranges::is_sorted(ending_, {}, &Ending::joined))
     std::ranges::sort(ending_, {}, &Ending::joined);
-  // A receiver may cause other flows to be handed over.
+  // A receiver may cause the handover of further flows.
   for (const Ending& one : ending_)
     if (groups_[one.group].version == one.version)
       end_members(one.group, one.version);
 }
 
-/** Returns the group of the flows with this way, whose resources have this hash; NO_GROUP if there is none. */
+/** Returns the group of flows with this route, whose resources have this hash; NO_GROUP if there is none. */
 FlowNetwork::GroupNumber FlowNetwork::group_of(const FlowRoute& way, std::uint32_t hash) const
 {
   for (const IncrementalFairShare::User& user : fair_share_.users(way.resources.front()))
@@ -311,8 +310,8 @@ FlowNetwork::GroupNumber FlowNetwork::enter_specially(const Flow& flow, double c
   return enter_group_of_class(class_of_source_ && flow.from >= 0 ? flow.from : flow.way.share_class, flow.way, copies);
 }
 
-/** Cuts a flow that starts over a resource that is off. Returns false for it, and for one whose latency has not passed:
- * the resource was off when it started, and came back at that instant. */
+/** Cuts a flow that starts over a resource that is off. Returns false for such a flow, and for one whose latency has
+ * not passed: the resource was off when it started, and came back at the same instant. */
 bool FlowNetwork::may_join(FlowNumber number)
 {
   const Flow& flow   = flows_[number];
@@ -338,7 +337,7 @@ void FlowNetwork::join(FlowNumber number)
   if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
     for (const int resource : resources)
       yield(resource);
-    hand_over(number, flow.way.volume); // even if it is empty: it fails if a link is off
+    hand_over(number, flow.way.volume); // even if it is empty, since it fails if a link is off
     return;
   }
   if (has_turn(flow)) {
@@ -361,8 +360,8 @@ void FlowNetwork::join(FlowNumber number)
   agenda_.add(Seconds(group.ends), *this, due_of(flow.group, group.version) | GROUPS_BIT);
 }
 
-/** Returns whether a flow that joins waits for its turn at links: a short message between hosts on links without
- * long flows, one of which has a crowd or a queue. */
+/** Returns whether a flow that joins is queued at its links: a short message between hosts, on links without long
+ * flows, at least one of which has a crowd or a queue. */
 inline bool FlowNetwork::has_turn(const Flow& flow) const
 {
   if (not queues_ || flow.way.volume >= SHORT_MESSAGE.value() || flow.from == flow.to || special_)
@@ -377,7 +376,7 @@ inline bool FlowNetwork::has_turn(const Flow& flow) const
   return std::ranges::any_of(flow.way.resources, has_crowd) && std::ranges::none_of(flow.way.resources, shares);
 }
 
-/** Returns the bytes that the flows on a resource have still to send. */
+/** Returns the bytes that the flows on a resource have yet to send. */
 double FlowNetwork::unsent(int resource) const
 {
   double bytes = 0;
@@ -390,7 +389,7 @@ double FlowNetwork::unsent(int resource) const
   return bytes;
 }
 
-/** Puts a flow into the queues of its links, and its end on the agenda. */
+/** Adds a flow to the queues of its links, and schedules its end. */
 void FlowNetwork::queue(FlowNumber number)
 {
   Flow& flow         = flows_[number];
@@ -421,7 +420,7 @@ inline void FlowNetwork::uncount_long_flow(Flow& flow)
     queues_->remove_long_flow(flow.way.resources);
 }
 
-/** Removes a flow from its group's count of copies. */
+/** Removes a flow from its group's number of copies. */
 void FlowNetwork::leave(FlowNumber number)
 {
   Flow& flow   = flows_[number];
@@ -435,11 +434,11 @@ void FlowNetwork::leave(FlowNumber number)
   ++group.version;
   ends_.remove(flow.group);
   fair_share_.remove(flow.group);
-  if (fair_share_.needs_update()) // otherwise it was alone
+  if (fair_share_.needs_update()) // otherwise the flow was alone
     note_change(NO_GROUP);
 }
 
-/** Updates the capacities of resources whose users have changed. */
+/** Queries the new capacities of resources whose users have changed. */
 void FlowNetwork::ask_capacities(const std::vector<int>& resources)
 {
   for (const int resource : resources)
@@ -471,7 +470,7 @@ void FlowNetwork::end(FlowNumber number)
   spare_ = std::move(messages);
 }
 
-/** Cuts those messages from a flow that ends whose last packet a link loses. */
+/** Cuts the messages whose last packet a link loses from a flow that ends. */
 void FlowNetwork::lose_last_packets(FlowNumber number)
 {
   Flow& flow               = flows_[number];
@@ -537,8 +536,7 @@ void FlowNetwork::advance(Group& group) const
   advance(group, agenda_.now().value());
 }
 
-/** Sets a group's rate and the time at which its next member ends at that rate. The caller schedules
- * that end. */
+/** Sets a group's rate and the time at which its next member ends at that rate. The caller schedules that end. */
 void FlowNetwork::set_rate(Group& group, double rate) const
 {
   advance(group);
@@ -547,8 +545,7 @@ void FlowNetwork::set_rate(Group& group, double rate) const
   ++group.version;
 }
 
-/** Collects all groups that share resources, directly or transitively, with the groups of @p
- * resource. */
+/** Collects all groups that share resources, directly or transitively, with the groups of @p resource. */
 void FlowNetwork::collect(int resource)
 {
   component_.clear();
@@ -560,14 +557,14 @@ void FlowNetwork::collect(int resource)
         component_.push_back(user.flow);
   };
   add(resource);
-  // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+  // The loop appends to it. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t at = 0; at < component_.size(); ++at)
     for (const IncrementalFairShare::Use& use : fair_share_.uses(component_[at]))
       add(use.resource);
 }
 
-/** Notes that a change waits for the next update. Until then its group @p number, if there is one, continues at its
- * present rate, or begins at a provisional one. */
+/** Registers a change for the next update. Until then its group @p number, if there is one, continues at its present
+ * rate, or begins at a provisional one. */
 void FlowNetwork::note_change(GroupNumber number)
 {
   if (updates_.is_exact())
@@ -593,7 +590,7 @@ double FlowNetwork::provisional_rate(GroupNumber number) const
   return rate;
 }
 
-/** Returns whether the changes that wait are updated later; makes sure that they are. */
+/** Returns whether pending changes are applied later, and schedules that update. */
 bool FlowNetwork::wait_for_changes()
 {
   if (not updates_.waits(agenda_.now().value()))
@@ -603,7 +600,7 @@ bool FlowNetwork::wait_for_changes()
   return true;
 }
 
-/** Returns how long groups take to send one of their flows' bytes each, on average. */
+/** Returns the mean time that groups need to send the bytes of one of their flows. */
 double FlowNetwork::duration(const std::vector<GroupNumber>& changed) const
 {
   double volume = 0;
@@ -663,7 +660,7 @@ bool FlowNetwork::is_off(const std::vector<int>& resources) const
   return std::ranges::any_of(resources, [this](int resource) { return off_[static_cast<std::size_t>(resource)]; });
 }
 
-/** Frees a flow that is in no group, and returns its rest: @p left bytes of each copy. */
+/** Frees a flow that is in no group, and returns its remainder: @p left bytes of each copy. */
 CutFlow FlowNetwork::take_rest(FlowNumber number, double left, double since)
 {
   const Flow& flow = flows_[number];
@@ -695,7 +692,7 @@ std::vector<FlowNetwork::Member> FlowNetwork::dissolve(GroupNumber number)
   return members;
 }
 
-/** Appends the rests of a group's flows to @p rests. What has arrived but for rounding ends now. */
+/** Appends the remainders of a group's flows to @p rests. Flows that have arrived, within rounding, end now. */
 void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
 {
   const std::vector<Member> members = dissolve(number);
@@ -704,7 +701,7 @@ void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
     if (const double left = one.until - group.served; left < NOTHING) {
       end_now(one.flow);
     } else {
-      flows_[one.flow].state = State::elsewhere; // in no group any more
+      flows_[one.flow].state = State::elsewhere; // no longer in a group
       rests.push_back(take_rest(one.flow, left, agenda_.now().value()));
     }
   }
@@ -745,7 +742,7 @@ void FlowNetwork::set_loss(int resource, double probability)
 {
   if (losses_->probability(resource) == probability)
     return;
-  std::vector<std::pair<FlowNumber, double>> efforts; // of messages in flight, before
+  std::vector<std::pair<FlowNumber, double>> efforts; // previous efforts of messages in flight
   for (FlowNumber number = 0; number < flows_.size(); ++number)
     if (const Flow& flow = flows_[number];
         flow.from >= 0 && std::ranges::find(flow.way.resources, resource) != flow.way.resources.end())
@@ -757,7 +754,7 @@ void FlowNetwork::set_loss(int resource, double probability)
   forget_routes();
 }
 
-/** Multiplies the rest of a message by @p factor. */
+/** Multiplies the remainder of a message by @p factor. */
 void FlowNetwork::enlarge(FlowNumber number, double factor)
 {
   Flow& flow = flows_[number];
@@ -782,7 +779,7 @@ void FlowNetwork::update_capacities(const std::vector<int>& resources)
 void FlowNetwork::forget_routes()
 {
   for (Flow& flow : flows_)
-    flow.bytes = -std::abs(flow.bytes); // equal to no message
+    flow.bytes = -std::abs(flow.bytes); // so that it equals no message
 }
 
 bool FlowNetwork::resume(CutFlow& rest)
@@ -859,7 +856,7 @@ std::optional<double> FlowNetwork::cancel(const Receiving& receiver, std::uint64
   return part;
 }
 
-/** Hands a flow over with @p left bytes of each of its copies to go. */
+/** Hands a flow over with @p left bytes remaining in each of its copies. */
 void FlowNetwork::hand_over(FlowNumber number, double left)
 {
   Flow& flow = flows_[number];
@@ -868,7 +865,7 @@ void FlowNetwork::hand_over(FlowNumber number, double left)
   others_->take(number, flow.way, left, flow.messages.size());
 }
 
-/** Ends a flow whose group is not in use any more at this instant. */
+/** Ends a flow at this instant, if its group is no longer in use. */
 void FlowNetwork::end_now(FlowNumber number)
 {
   flows_[number].state = State::elsewhere;

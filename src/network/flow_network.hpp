@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Flows over links: messages between hosts, and flows over any set of links, such as those of a
- * multicast tree. Each takes the latency of its way, and then shares the links on it with their
- * other users. The model is SimGrid's (flow-level, max-min). The flows of a collective are many and
- * similar, which SimGrid cannot exploit:
+/* Flows over links: messages between hosts, and flows over any set of links, such as the links of a multicast tree. A
+ * flow waits for the latency of its route, and then shares the links of the route with other flows. The model is
+ * SimGrid's (flow-level, max-min). The flows of a collective are many and similar, which SimGrid cannot exploit:
  *
- *   - Equal messages that start at the same instant between the same two hosts are coalesced into
- *     one flow with copies.
- *   - Flows with the same resources, bound and penalty have the same rate: they form one group, and
- *     the solver sees groups. A group counts the bytes served to each of its flows, so that only
- *     its next end is an event.
+ *   - Equal messages that start at the same instant between the same two hosts are coalesced into one flow with copies.
+ *   - Flows with the same resources, bound and penalty have the same rate: they form one group, and the solver sees
+ *     groups. A group counts the bytes served to each of its flows, so that only its next end is an event.
  *   - A flow that is alone on its links needs no solver.
- *   - Rates are recomputed once per instant, and only those that change
- *     (sharing/incremental_fair_share.hpp); events within rounding of an instant belong to it.
+ *   - Rates are recomputed once per instant, and only those that change (sharing/incremental_fair_share.hpp); events
+ *     within rounding of an instant belong to it.
  *   - A heap holds the ends of groups that share links; the agenda holds only the earliest.
  *
  * While a crowd of flows shares links, updates of their rates are a resolution apart (UpdateSchedule). Changes in
- * between wait: a flow that joins has a provisional rate, an equal share of its links, and the others keep theirs. The
- * next update applies the new rates from the mean time of the changes on, so that its error has no sign: what flows get
- * too late of those that ended before that time, they get too early of those that ended after it.
+ * between are deferred: a flow that joins has a provisional rate, an equal share of its links, and existing flows keep
+ * their rates. The next update applies the new rates as of the mean time of the changes. Its error is thus unbiased:
+ * flows that ended before that time are as much too late as flows that ended after it are too early.
  *
- * Short messages queue at links that many of them share, and no long flow (LinkQueues).
+ * Short messages queue at links that many short messages, but no long flows, share (LinkQueues).
  *
- * Links may be shared by class instead (sharing/class_fair_share.hpp); groups are then of one class.
+ * Links may be shared by class instead (sharing/class_fair_share.hpp); all flows of a group are then of one class.
  *
- * Links may have users that this network does not know of (Others). Flows on such links are handed
- * over. */
+ * Links may have users outside this network (OtherTraffic). Flows on such links are handed over. */
 #pragma once
 
 #include "base/units.hpp"
@@ -47,34 +43,33 @@
 
 namespace weft {
 
-/** Way of a flow, as the network sees it. */
+/** Route of a flow, as the network sees it. */
 struct FlowRoute {
   std::vector<int> resources; ///< shared resources, with repetitions; empty: the flow is always alone
-  double latency         = 0; ///< seconds until it uses them
-  double volume          = 0; ///< bytes that it puts on them
-  double bound           = 0; ///< upper bound of its rate in bytes per second
-  double penalty         = 1; ///< its share of a full resource is inversely proportional to this; SimGrid: the way's
-                              ///< own latency
-  std::uint64_t known_as = 0; ///< identifier assigned by its Ways
-  int share_class        = 0; ///< class in which it shares links, if they are shared by class (ClassFairShare)
+  double latency = 0;         ///< seconds until the flow uses its resources
+  double volume  = 0;         ///< bytes that the flow puts on its resources
+  double bound   = 0;         ///< upper bound on its rate in bytes per second
+  double penalty = 1; ///< inversely proportional to its share of a full resource; in SimGrid, the route's own latency
+  std::uint64_t known_as = 0; ///< identifier assigned by MessageRoutes
+  int share_class        = 0; ///< class of the flow if links are shared by class (ClassFairShare)
 };
 
-/** Source of the ways of messages. */
+/** Source of the routes of messages. */
 class MessageRoutes {
 public:
   MessageRoutes()                                = default;
   MessageRoutes(const MessageRoutes&)            = delete;
   MessageRoutes& operator=(const MessageRoutes&) = delete;
   virtual ~MessageRoutes()                       = default;
-  /** Finds the way of a message that leaves vertex @p from for vertex @p to. @p missed is the part
-   * of it that is not in the hosts' caches. */
+  /** Finds the route of a message from vertex @p from to vertex @p to. @p missed is the fraction of it that misses the
+   * hosts' caches. */
   virtual void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) = 0;
-  /** Finds the way of a message between ranks whose sockets are known. */
+  /** Finds the route of a message between ranks whose sockets are known. */
   virtual void find_on_sockets(const SocketMessage& message, FlowRoute& into)
   {
     find(message.from, message.to, message.bytes, message.missed, into);
   }
-  /** Finds what a core's work uses. */
+  /** Finds the resources that a core's work uses. */
   virtual void find_work(const SocketWork& /*work*/, FlowRoute& /*into*/)
   {
     throw std::logic_error("these routes have no sockets");
@@ -83,20 +78,21 @@ public:
   virtual void repeat(const FlowRoute& /*way*/, int /*from*/, int /*to*/, Bytes /*bytes*/) {}
   /** Returns whether equal messages between the same hosts at the same instant have equal routes. */
   virtual bool repeats() const { return true; }
-  /** Returns whether capacities depend on a resource's users; if so, left() and capacity() are
-   * called. */
+  /** Returns whether capacities depend on a resource's users; if so, the network calls left() and capacity(). */
   virtual bool vary() const { return false; }
-  /** Returns whether routes depend on a resource's users; if so, entered() and left() are called. */
+  /** Returns whether routes depend on a resource's users; if so, the network calls entered() and left(). */
   virtual bool follows() const { return false; }
-  /** Called when a flow has started whose way was not found here. */
+  /** Called when a flow starts whose route was not found here. */
   virtual void entered(const FlowRoute& /*way*/) {}
-  /** Called when the flow of a way has ended. */
+  /** Called when the flow of a route ends. */
   virtual void left(const FlowRoute& /*way*/) {}
   /** Returns the current capacity of a resource, at most @p fixed. */
   virtual double capacity(int /*resource*/, double fixed) { return fixed; }
-  /** Returns the resources on the route between two vertices; null if routing knows of none. Counts nothing. */
+  /** Returns the resources on the route between two vertices; null if routing knows of none. Does not count a
+   * message. */
   virtual const std::vector<int>* known_route(int from, int to) = 0;
-  /** Finds the way of the rest of a message, of which @p part has not arrived. The volume is that of the whole. */
+  /** Finds the route of a message's remainder, the fraction @p part of it that has not arrived. The volume is that of
+   * the whole message. */
   virtual void find_rest(int from, int to, Bytes bytes, double missed, double /*part*/, FlowRoute& into)
   {
     find(from, to, bytes, missed, into);
@@ -105,7 +101,7 @@ public:
 
 using FlowNumber = std::size_t;
 
-/** Users of links that a FlowNetwork does not know of. */
+/** Users of links outside the FlowNetwork. */
 class OtherTraffic {
 public:
   OtherTraffic()                               = default;
@@ -114,8 +110,8 @@ public:
   virtual ~OtherTraffic()                      = default;
   /** Returns whether a resource has another user, or may get one before this network is notified. */
   virtual bool use(int resource) = 0;
-  /** Takes over the rest of a flow: @p copies copies with @p left bytes to go each. Calls
-   * FlowNetwork::ends_elsewhere or fails_elsewhere at its end. */
+  /** Takes over the remainder of a flow: @p copies copies with @p left bytes each. Calls FlowNetwork::ends_elsewhere or
+   * fails_elsewhere at its end. */
   virtual void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) = 0;
 };
 
@@ -125,20 +121,20 @@ struct InFlight {
   std::uint64_t number = 0;
 };
 
-/** Rest of a flow that a resource has cut by going off. */
+/** Remainder of a flow that was cut because a resource went off. */
 struct CutFlow {
   int from = -1; ///< vertex of a message; -1: a flow of start()
   int to   = -1;
   Bytes bytes;                         ///< of the whole message
   double missed = 0;                   ///< as in Messages::send()
-  double part   = 1;                   ///< part of the message, or of the flow's volume, that has not arrived
-  bool lost     = false;               ///< nothing was cut: a link has lost the last packet
-  Seconds since;                       ///< time from which its sender has got no acknowledgement
-  FlowRoute way                  = {}; ///< of a flow of start()
+  double part   = 1;                   ///< fraction of the message, or of the flow's volume, that has not arrived
+  bool lost     = false;               ///< true if the flow was not cut: a link has lost the last packet
+  Seconds since;                       ///< time since which the sender has had no acknowledgement
+  FlowRoute way                  = {}; ///< route of a flow of start()
   std::vector<InFlight> messages = {};
 };
 
-/** Receiver of the rests of flows that are cut. */
+/** Receiver of the remainders of flows that are cut. */
 class CutFlows {
 public:
   CutFlows()                           = default;
@@ -153,11 +149,11 @@ public:
   /** Counters of the work done so far. */
   struct Work {
     std::size_t messages = 0;
-    std::size_t flows    = 0; ///< flows into which they were coalesced
+    std::size_t flows    = 0; ///< flows after coalescing
     std::size_t solved   = 0; ///< updates that changed rates of flows that share links
     std::size_t rates    = 0; ///< rates changed by these updates
-    std::size_t merged   = 0; ///< updates that waited for further changes
-    std::size_t crowd    = 0; ///< most flows that an update has solved together before such a wait
+    std::size_t merged   = 0; ///< updates that were deferred to merge changes
+    std::size_t crowd    = 0; ///< most flows that an update solved together before such a delay
     double longest       = 0; ///< longest time in seconds between such updates
     std::size_t queued   = 0; ///< messages that queued at links
   };
@@ -169,15 +165,16 @@ private:
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
-    [[no_unique_address]] FlowRoute way; // the next members use its tail padding: a flow's place takes less to compute
+    [[no_unique_address]] FlowRoute
+        way; // the next members use its tail padding, which makes a flow's address cheaper to compute
     State state           = State::idle;
-    bool counted          = false; // true if the queues of its links count it as a long flow
+    bool counted          = false; // true if the queues of its links count the flow as long
     int from              = -1;
     int to                = -1;
-    double bytes          = 0; // negative if it is a rest or goes between sockets, so that no message equals it
+    double bytes          = 0; // negative for a remainder or a message between sockets, so that no message equals it
     double missed         = 0;
     double since          = 0;    // time of sending
-    double part           = 1;    // part of the message that it carries
+    double part           = 1;    // fraction of the message that it carries
     GroupNumber group     = 0;    // valid while it flows
     std::uint32_t version = 0;    // version of its expected end
     FlowNumber next_idle  = NONE; // next idle flow that started from the same vertex
@@ -197,11 +194,11 @@ private:
     double served         = 0; // bytes of each copy, at time `since`
     double since          = 0;
     double ends           = 0; // time at which the next member ends at this rate
-    double opened         = 0; // time at which its first member joined
-    double volume         = 0; // of the member that joined last
-    std::uint32_t version = 0; // version of that end
+    double opened         = 0; // time at which the group's first member joined
+    double volume         = 0; // volume of the member that joined last
+    std::uint32_t version = 0; // version of `ends`
     std::uint64_t visited = 0;
-    std::vector<Member> members; // heap with the next member to end in front
+    std::vector<Member> members; // heap by end; the next member to end is in front
   };
   struct Ending { // group with a member that ends now
     std::uint64_t joined;
@@ -209,8 +206,8 @@ private:
     std::uint32_t version;
   };
   static constexpr std::size_t REMEMBERED = 4;
-  struct Recent {                        // flows started last from a vertex
-    FlowNumber idle              = NONE; // list of idle flows that had started from it
+  struct Recent {                        // flows started most recently from a vertex
+    FlowNumber idle              = NONE; // list of idle flows that last started from the vertex
     double time                  = -1;
     std::size_t next             = 0;
     std::size_t count            = 0;
@@ -221,11 +218,11 @@ private:
   MessageRoutes& ways_;
   OtherTraffic* others_;
   bool folds_;
-  bool vary_;                            // true if the capacities of resources vary
-  bool special_;                         // true if they vary, or links are shared by class
+  bool vary_;                            // true if capacities depend on users
+  bool special_;                         // true if capacities depend on users, or links are shared by class
   bool follows_;                         // true if routes depend on flows
-  bool reports_ends_;                    // true if capacities vary or routes depend on flows
-  std::vector<double> fixed_capacities_; // only if they vary
+  bool reports_ends_;                    // true if capacities or routes depend on flows
+  std::vector<double> fixed_capacities_; // only if capacities depend on users
   IncrementalFairShare fair_share_;      // its flows are the groups
   std::vector<std::uint32_t> hashes_;    // of the resources of groups
   std::optional<ClassFairShare> classes_;
@@ -245,7 +242,7 @@ private:
   std::uint64_t joined_ = 0; // number of flows that have joined
   std::vector<GroupNumber> component_;
   std::vector<InFlight> spare_; // reused to avoid allocations
-  std::vector<bool> off_;       // by resource; empty if none ever was
+  std::vector<bool> off_;       // by resource; empty until one goes off
   CutFlows* cutting_  = nullptr;
   LinkLosses* losses_ = nullptr;
 
@@ -297,19 +294,18 @@ private:
   double part_left(FlowNumber number) const;
 
 public:
-  /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices,
-   * of which hosts are the first. @p agenda, @p ways and @p others must
-   * outlive the network. @p folds: whether equal messages are coalesced, which does not change
-   * times. */
+  /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices, the first of which
+   * are hosts. @p agenda, @p ways and @p others must outlive the network. @p folds: coalesces equal messages, which
+   * does not change times. */
   FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
               OtherTraffic* others = nullptr, bool folds = true);
 
-  /** Shares resources by class from now on, before any flow starts. @p tails: see ClassFairShare. @p of_source: the
-   * class of a message is the vertex that it leaves, not its FlowRoute::share_class. */
+  /** Shares resources by class; call it before any flow starts. @p tails: see ClassFairShare. @p of_source: the class
+   * of a message is the vertex that it leaves, not its FlowRoute::share_class. */
   void share_by_class(std::vector<int> tails, bool of_source);
   void set_class_weight(int share_class, double weight) { classes_.value().set_weight(share_class, weight); }
 
-  /** Merges changes within @p resolution from now on, before any flow starts. */
+  /** Merges changes within @p resolution; call it before any flow starts. */
   void set_resolution(TimeResolution resolution);
 
   /** Sends a message, which may be coalesced with equal ones. */
@@ -320,45 +316,45 @@ public:
   /** Sends a message that is not coalesced, unless its sockets are unknown. */
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override;
   void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override;
-  /** Starts a flow over @p way at @p time, which may be later than the agenda's. @p receiver, which must outlive the
-   * flow, is notified of its end or failure. */
+  /** Starts a flow over @p way at @p time, which may be later than the agenda's time. @p receiver, which must outlive
+   * the flow, is notified of its end or failure. */
   void start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message);
-  /** Notes that @p resource has another user from now on: flows on it are handed over, with all
-   * flows that share resources with them. */
+  /** Records that @p resource has another user: flows on it are handed over, with all flows that share resources with
+   * them. */
   void yield(int resource);
   const Work& work() const { return work_; }
   /** Returns the sum of the rates on a resource in bytes per second, without flows that have joined at @p now. */
   double load(int resource, Seconds now) const;
   bool flows_over(int resource) const { return not fair_share_.users(resource).empty(); }
-  /** Returns whether a message is in flight that is not background traffic's. Looks at all flows. */
+  /** Returns whether a message other than background traffic is in flight. Scans all flows. */
   bool carries_foreground() const;
   /** Sets the receiver of the flows that turn_off() cuts, which must outlive the network. */
   void cut_into(CutFlows& cutting) { cutting_ = &cutting; }
-  /** Takes resources out of use. Flows on them are cut, and flows that start over them later, at their start. */
+  /** Takes resources out of use. Flows on them are cut now; flows that start over them later are cut at their start. */
   void turn_off(const std::vector<int>& resources);
   void turn_on(const std::vector<int>& resources);
   /** Sets the capacity of a resource in bytes per second. */
   void set_capacity(int resource, double capacity);
-  /** Sets the losses of links, which must outlive the network. Only messages suffer from them. */
+  /** Sets the losses of links, which must outlive the network. Only messages lose packets. */
   void lose_packets(LinkLosses& losses) { losses_ = &losses; }
-  /** Sets the probability that a link or pool of links loses a packet, also for what messages in flight have still to
-   * send. */
+  /** Sets the probability that a link or pool of links loses a packet, also for the unsent part of messages in
+   * flight. */
   void set_loss(int resource, double probability);
   /** Updates the capacities of resources that depend on more than their users. */
   void update_capacities(const std::vector<int>& resources);
-  /** Forgets the routes of earlier messages, since routing has changed. */
+  /** Clears cached routes, since routing has changed. */
   void forget_routes();
-  /** Sends the rest of a cut flow again now: a message on the route that it has now, a flow of start() on its old one,
-   * with its latency. Returns false, and does nothing, if that is off. */
+  /** Sends the remainder of a cut flow again now: a message on its current route, a flow of start() on its old one,
+   * with its latency. Returns false, and does nothing, if that route is off. */
   bool resume(CutFlow& rest);
-  /** Returns the part of the volume of a flow of start() that has not arrived; nothing if the flow was handed over, or
-   * does not exist. */
+  /** Returns the fraction of the volume of a flow of start() that has not arrived; nothing if the flow was handed over
+   * or does not exist. */
   std::optional<double> left(const Receiving& receiver, std::uint64_t message) const;
-  /** Ends a flow of start() without notifying its receiver. Returns what left() would. */
+  /** Ends a flow of start() without notifying its receiver. Returns the result of left(). */
   std::optional<double> cancel(const Receiving& receiver, std::uint64_t message);
-  /** Notes that a flow that was handed over ends at @p time, which may be now. */
+  /** Records that a flow that was handed over ends at @p time, which may be now. */
   void ends_elsewhere(FlowNumber flow, Seconds time);
-  /** Notes that a flow that was handed over has failed. @p why is shown to users. */
+  /** Records that a flow that was handed over has failed. @p why is shown to users. */
   void fails_elsewhere(FlowNumber flow, const std::string& why);
 
   void due(std::uint64_t what) override;

@@ -64,7 +64,7 @@ TEST_F(FlowNetworkTest, AFlowAloneTakesItsLatencyAndItsBytes)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 11}, {2, 21}}));
 }
 
-/** Star whose messages to host 5 have class 1, all others class 0. */
+/** Star whose messages to host 5 have class 1, and all others class 0. */
 class ClassRoutes : public StarRoutes {
 public:
   bool repeats() const override { return false; }
@@ -82,7 +82,7 @@ TEST_F(FlowNetworkTest, SourcesShareALinkWhateverTheirNumbersOfMessages)
     send(0, 1, 100, message);
   send(2, 1, 200, 3);
   agenda_.run_until(Seconds(1000));
-  // From 1 s on, each host has 5 bytes per second; from 41 s on host 0 has 10, for the 100 bytes that are left.
+  // From 1 s, each host has 5 bytes per second; from 41 s, host 0 has 10 for its remaining 100 bytes.
   EXPECT_NEAR(arrivals_.times[3], 41, 1e-9);
   for (std::uint64_t message = 0; message < 3; ++message)
     EXPECT_NEAR(arrivals_.times[message], 51, 1e-9);
@@ -100,11 +100,12 @@ TEST(FlowNetwork, GroupsAreOfOneClass)
   network.send(0, 1, Bytes(50), 1, arrivals, 2);
   FlowRoute way{{0, StarRoutes::HOSTS + 1}, 1, 50, 10};
   network.start(way, Seconds(), arrivals, 3);
-  way.share_class = 1; // otherwise the same
+  way.share_class = 1; // otherwise identical
   network.start(way, Seconds(), arrivals, 4);
   agenda.run_until(Seconds(1000));
-  // Class 1 has 7.5 bytes per second, 3.75 for each flow, class 0 half of 2.5 for each: at 14.333 s 4 has ended, 1 has
-  // 25 bytes left for 3.333 s at 7.5, until 17.667 s; then 2 and 3 have 50 - 20.833 bytes left at 5.
+  // Class 1 has 7.5 bytes per second, 3.75 for each flow; class 0 has 2.5, half of it for each flow. At 14.333 s flow 4
+  // has ended, and flow 1 has 25 bytes left, which take 3.333 s at 7.5, until 17.667 s; then flows 2 and 3 have 50 -
+  // 20.833 bytes left at 5.
   EXPECT_NEAR(arrivals.times[4], 1 + 50 / 3.75, 1e-9);
   EXPECT_NEAR(arrivals.times[1], 1 + 50 / 3.75 + 25 / 7.5, 1e-9);
   const double begun = 50 / 3.75 + 25 / 7.5;
@@ -125,7 +126,7 @@ TEST_F(FlowNetworkTest, BackgroundMessagesAreNotForeground)
   EXPECT_FALSE(network_.carries_foreground());
   send(0, 1, 50, 2);
   EXPECT_TRUE(network_.carries_foreground());
-  agenda_.run_until(Seconds(13)); // the second has ended at 11 s
+  agenda_.run_until(Seconds(13)); // the second flow has ended at 11 s
   EXPECT_FALSE(network_.carries_foreground());
 }
 
@@ -150,22 +151,22 @@ TEST(FlowNetwork, AsksForCapacitiesThatVary)
   Arrivals arrivals(agenda);
   FlowNetwork network(agenda, ways, StarRoutes::capacities(), StarRoutes::HOSTS);
   network.send(0, 1, Bytes(100), 1, arrivals, 1);
-  network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for both
+  network.send(0, 2, Bytes(50), 1, arrivals, 2); // 5 bytes per second for each
   agenda.run_until(Seconds(100));
   EXPECT_DOUBLE_EQ(arrivals.times[2], 21);
-  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and nothing else is in flight
-  network.send(0, 1, Bytes(100), 1, arrivals, 3); // its way is known, but not yet in use
+  EXPECT_DOUBLE_EQ(arrivals.times[1], 26);        // 50 bytes are left, and the message is alone
+  network.send(0, 1, Bytes(100), 1, arrivals, 3); // its route is known, but not yet in use
   EXPECT_EQ(ways.there, 1);
 }
 
 TEST_F(FlowNetworkTest, FlowsShareALinkWhileBothFlow)
 {
   send(0, 1, 100, 1);
-  agenda_.run_until(Seconds(5)); // 40 bytes are sent when the other begins to flow
+  agenda_.run_until(Seconds(5)); // 40 bytes are sent when the second message begins to flow
   send(0, 2, 30, 2);
   agenda_.run_until(Seconds(100));
-  // At 6 s, 50 bytes of the first are left; the second needs 6 s at half the rate, then 20 are
-  // left.
+  // At 6 s, 50 bytes of the first message are left. The second needs 6 s at half the rate; then 20 bytes of the first
+  // are left.
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 14}, {2, 12}}));
 }
 
@@ -173,18 +174,18 @@ TEST_F(FlowNetworkTest, FlowsOfOneGroupEndByWhatTheGroupHasServed)
 {
   send(0, 1, 100, 1);
   agenda_.run_until(Seconds(5));
-  send(0, 1, 20, 2); // flows from 6 s on, at 5 bytes per second; 50 of the first are left
+  send(0, 1, 20, 2); // flows from 6 s at 5 bytes per second; 50 bytes of message 1 are left
   agenda_.run_until(Seconds(7));
-  send(0, 1, 40, 3); // flows from 8 s on, when 40 and 10 are left
+  send(0, 1, 40, 3); // flows from 8 s, when 40 and 10 bytes of the earlier messages are left
   agenda_.run_until(Seconds(100));
-  // 3 s at a third of the rate; then both others have 30 bytes left.
+  // 3 s at a third of the rate; then the two remaining messages have 30 bytes left each.
   EXPECT_NEAR(arrivals_.times[2], 11, 1e-9);
   EXPECT_NEAR(arrivals_.times[1], 17, 1e-9);
   EXPECT_NEAR(arrivals_.times[3], 17, 1e-9);
   EXPECT_FALSE(network_.flows_over(0));
 }
 
-// Messages with different cache contents are not coalesced and do not reuse the previous way.
+// Messages with different cache contents are not coalesced, and do not reuse the previous route.
 TEST_F(FlowNetworkTest, MessagesAreNotEqualWhereCachesHoldOthers)
 {
   network_.send(0, 1, Bytes(100), 1, arrivals_, 1);
@@ -257,8 +258,7 @@ TEST_F(FlowNetworkTest, AMessageLikeTheLastOneFromItsHostGoesTheSameWay)
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 6}, {2, 106}, {3, 206}, {4, 307}}));
 }
 
-// Six pairs exchange messages that begin and end together: rates are solved once for all that
-// begin, not for each.
+// Six pairs exchange messages that begin and end together: rates are solved once for all that begin, not for each.
 TEST_F(FlowNetworkTest, RatesAreFoundOnceAnInstant)
 {
   std::uint64_t message = 0;
@@ -309,8 +309,7 @@ struct Sent {
   double left; // bytes
 };
 
-/** Returns the arrival times of messages, simulated without coalescing: all flows are solved at each
- * event. */
+/** Returns the arrival times of messages, simulated without coalescing: all flows are solved at each event. */
 std::map<std::uint64_t, double> simulate_naively(std::vector<Sent> messages)
 {
   constexpr double NOTHING = 1e-9; // bytes
@@ -371,7 +370,7 @@ TEST_F(FlowNetworkTest, TimesAreThoseOfFullSolves)
   }
 }
 
-/** Returns a flow over several cables, which moves at most at @p bound and weighs as much as @p penalty says. */
+/** Returns a flow over several links, rate-limited to @p bound, with the sharing penalty @p penalty. */
 FlowRoute tree(std::vector<int> cables, double bytes, double bound = 10, double penalty = 1)
 {
   FlowRoute way;
@@ -396,7 +395,7 @@ TEST_F(FlowNetworkTest, AFlowOverManyLinksStartsAtItsTimeAndTakesEachAsOftenAsIt
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{1, 10}, {2, 13}}));
   EXPECT_EQ(network_.load(7, Seconds(100)), 0);
   EXPECT_FALSE(network_.flows_over(9));
-  network_.start(tree({0}, 10), Seconds(100), arrivals_, 3); // as one that has ended
+  network_.start(tree({0}, 10), Seconds(100), arrivals_, 3); // reported like a flow that has ended
   agenda_.run_until(Seconds(200));
   EXPECT_EQ(arrivals_.times.at(3), 103);
 }
@@ -406,7 +405,7 @@ TEST_F(FlowNetworkTest, AFlowOverManyLinksSharesThemWithMessages)
   network_.start(tree({0, 1, 2, 7}, 100, 10, 3), Seconds(0), arrivals_, 1); // a third of a message's weight
   send(0, 1, 60, 2);
   agenda_.run_until(Seconds(1000));
-  // From 2 s on, the message has 50 bytes left and 7.5 bytes per second.
+  // From 2 s, the message has 50 bytes left and 7.5 bytes per second.
   EXPECT_NEAR(arrivals_.times.at(2), 2 + 50 / 7.5, 1e-12);
   EXPECT_NEAR(arrivals_.times.at(1), 2 + 50 / 7.5 + (100 - 50 / 3.0) / 10, 1e-12);
 }
@@ -489,7 +488,7 @@ TEST_F(FlowNetworkTest, TimesOfFlowsOverManyLinksAreThoseOfFullSolves)
   }
 }
 
-/** User of a link from some time on that completes flows handed to it instantly. */
+/** User of a link that appears during the run and completes flows handed to it instantly. */
 class SomebodyElse : public OtherTraffic {
 public:
   int used = -1;
@@ -509,7 +508,7 @@ TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
   FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
   network.send(0, 1, Bytes(100), 1, arrivals_, 1);
   network.send(2, 1, Bytes(100), 1, arrivals_, 2); // shares host 1's cable
-  network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares nothing
+  network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares no link
   agenda_.run_until(Seconds(3));
   EXPECT_TRUE(network.flows_over(0));
   network.yield(0);
@@ -543,14 +542,14 @@ TEST_F(FlowNetworkTest, HandsOverFlowsOverManyLinks)
   agenda_.run_until(Seconds(4));
   network.yield(8);
   EXPECT_EQ(others.taken, (std::vector<double>{80}));
-  network.fails_elsewhere(others.last, "link off"); // nothing in flight any more
+  network.fails_elsewhere(others.last, "link off"); // that flow is no longer in flight
   agenda_.clear();
   network.start(tree({0, 1}, 200), Seconds(5), arrivals_, 2);
   agenda_.run_until(Seconds(100));
   EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 27}}));
 }
 
-// Two flows share a link, so that the end of the first is on the agenda when they are handed over.
+// Two flows share a link, so the end of the first is on the agenda when they are handed over.
 TEST_F(FlowNetworkTest, NoticesEndsAfterTheAgendaHasBeenCleared)
 {
   SomebodyElse others;
@@ -574,11 +573,11 @@ TEST_F(FlowNetworkTest, AChangeThatWaitsTakesEffectAtItsTime)
 {
   constexpr double RESOLUTION = 4;
   network_.set_resolution({Seconds(RESOLUTION)});
-  send(0, 5, 100, 0); // alone from 1 s on
+  send(0, 5, 100, 0); // alone from 1 s
   agenda_.run_until(Seconds(1));
-  send(1, 5, 100, 1); // 5 bytes per second each from 2 s on, at once
+  send(1, 5, 100, 1); // 5 bytes per second each from 2 s, applied at once
   agenda_.run_until(Seconds(3));
-  send(2, 5, 100, 2); // 10/3 each from 4 s on, found at 6 s
+  send(2, 5, 100, 2); // 10/3 each from 4 s, applied at 6 s
   agenda_.run_until(Seconds(100));
   EXPECT_NEAR(arrivals_.times[0], 4 + 80 / (10. / 3), 1e-9);
   EXPECT_NEAR(arrivals_.times[1], 28 + 10. / 5, 1e-9);
@@ -594,12 +593,12 @@ TEST_F(FlowNetworkTest, AShortMessageDoesNotWaitForTheNextUpdate)
   send(0, 5, 100, 0);
   send(1, 5, 100, 1);
   agenda_.run_until(Seconds(2));
-  send(2, 5, 10, 2); // a third of the link from 3 s on, long before 21 s
+  send(2, 5, 10, 2); // a third of the link from 3 s, long before 21 s
   agenda_.run_until(Seconds(100));
   EXPECT_NEAR(arrivals_.times[2], 3 + 10 / (10. / 3), 1e-9);
 }
 
-/** Routes between hosts in groups of 8, of which each has 8 uplinks; 1 us of latency. */
+/** Routes between hosts in groups of 8, each with 8 uplinks; the latency is 1 us. */
 class RowRoutes : public MessageRoutes {
   const std::vector<int> none_;
 
@@ -618,8 +617,8 @@ public:
   const std::vector<int>* known_route(int /*from*/, int /*to*/) override { return &none_; }
 };
 
-/** Messages between random hosts at random times within 100 us, or of 100 kB in a burst: each host sends one every 300
- * ns to a random distance, the same for all. */
+/** Messages between random hosts at random times within 100 us, or of 100 kB in bursts: each host sends one every 300
+ * ns over a random distance, the same for all hosts. */
 class Row : public Due {
   Agenda agenda_;
   RowRoutes ways_;

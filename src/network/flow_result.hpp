@@ -10,8 +10,8 @@ namespace weft {
 
 struct FlowResult {
   std::string failure = {}; ///< readable reason of the failure; empty if the flow has arrived
-  double left         = 0;  ///< part that has not arrived, of a flow that a fault has cut; 0: it was not cut
-  double rest         = 1;  ///< part that has not arrived, of a flow that has failed in SimGrid
+  double left         = 0;  ///< fraction that has not arrived, of a flow that a fault has cut; 0: it was not cut
+  double rest         = 1;  ///< fraction that has not arrived, of a flow that has failed in SimGrid
 
   bool arrived() const { return failure.empty(); }
 };

@@ -4,7 +4,7 @@
 namespace weft {
 namespace {
 
-constexpr int SEVERAL_JOBS = -2; // have ranks on this host
+constexpr int SEVERAL_JOBS = -2; // several jobs have ranks on this host
 
 } // namespace
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Messages of each job of a run, and its bytes on each link.
  *
- * Most jobs use few links of a large fabric, so bytes are kept in pages of links that exist from
- * their first byte on. */
+ * Most jobs use few links of a large fabric, so bytes are counted in pages of links that are allocated at their first
+ * byte. */
 #pragma once
 
 #include "base/units.hpp"
@@ -17,12 +17,12 @@ namespace weft {
 
 class JobTraffic {
 public:
-  static constexpr int UNKNOWN = -1; ///< traffic of a job that is not known
-  static constexpr int NONE    = -3; ///< background traffic: its first table; further ones are below
+  static constexpr int UNKNOWN = -1; ///< traffic whose job is unknown
+  static constexpr int NONE    = -3; ///< background traffic: its first table; further tables have lower numbers
   /** Messages of one job. */
   struct Sent {
     std::int64_t messages = 0;
-    double bytes          = 0; ///< with headers
+    double bytes          = 0; ///< including headers
   };
 
 private:
@@ -43,8 +43,8 @@ public:
   JobTraffic(const std::vector<std::vector<int>>& hosts, int host_count, std::size_t links);
 
   int jobs() const { return static_cast<int>(jobs_.size()); }
-  /** Returns the job of a message between two vertices: the only job that has ranks at @p from, or else at @p to;
-   * UNKNOWN if there is none. */
+  /** Returns the job of a message between two vertices: the only job with ranks at @p from, or else at @p to; UNKNOWN
+   * if there is none. */
   int job_between(int from, int to) const;
   void count_message(int job, Bytes bytes);
   void count_bytes(int job, LinkId link, Bytes bytes);

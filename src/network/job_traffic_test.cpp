@@ -36,7 +36,7 @@ TEST(JobTrafficTest, FindsTheJobOfAMessageByItsHosts)
 {
   const JobTraffic traffic({{0, 1}, {1, 2}}, 4, 1);
   EXPECT_EQ(traffic.job_between(0, 3), 0);
-  EXPECT_EQ(traffic.job_between(3, 2), 1); // an answer of storage
+  EXPECT_EQ(traffic.job_between(3, 2), 1); // a reply from storage
   EXPECT_EQ(traffic.job_between(1, 0), JobTraffic::UNKNOWN);
   EXPECT_EQ(traffic.job_between(3, 3), JobTraffic::UNKNOWN);
   EXPECT_EQ(traffic.job_between(9, 0), 0); // from a switch

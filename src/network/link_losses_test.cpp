@@ -14,7 +14,7 @@ TEST(LinkLosses, LinksLosePacketsIndependently)
   LinkLosses losses;
   EXPECT_FALSE(losses.any());
   losses.set(3, 0.1);
-  losses.set(4, 0.9); // not on the way
+  losses.set(4, 0.9); // not on the route
   losses.set(5, 0.2);
   EXPECT_DOUBLE_EQ(losses.lost(WAY), 1 - 0.9 * 0.8);
   EXPECT_DOUBLE_EQ(losses.effort(WAY), 1 / (0.9 * 0.8)); // selective repeat
@@ -22,8 +22,8 @@ TEST(LinkLosses, LinksLosePacketsIndependently)
   EXPECT_DOUBLE_EQ(losses.lost(WAY), 0.1);
 }
 
-/** Packets that a sender with go-back-N puts on a link until @p wanted have arrived in order: a walk packet by
- * packet. The sender notices a loss when @p window further packets have left. */
+/** Returns the packets that a go-back-N sender puts on a link until @p wanted have arrived in order, simulated packet
+ * by packet. The sender detects a loss after @p window further packets. */
 double packets_sent(LinkLosses& draws, double probability, int window, int wanted)
 {
   int arrived = 0;
@@ -33,7 +33,7 @@ double packets_sent(LinkLosses& draws, double probability, int window, int wante
     if (draws.draw() >= probability)
       ++arrived;
     else
-      sent += window; // they arrive out of order, and are discarded
+      sent += window; // they arrive out of order and are discarded
   }
   return sent;
 }

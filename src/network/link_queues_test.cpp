@@ -64,7 +64,7 @@ TEST(LinkQueues, ShortMessagesOfACrowdEndOneByOneAndTheLastAsIfAllShared)
     star.send(0, to, SHORT, static_cast<std::uint64_t>(to));
   star.run();
   EXPECT_EQ(star.queued(), HOSTS - 1 - SHARING);
-  for (std::uint64_t to = 1; to <= SHARING; ++to) // these share the cable
+  for (std::uint64_t to = 1; to <= SHARING; ++to) // these messages share the cable
     EXPECT_NEAR(star.ends[to], LATENCY + SHARING * SHORT / RATE, 1e-12);
   for (std::uint64_t to = SHARING + 1; to < HOSTS; ++to)
     EXPECT_NEAR(star.ends[to], LATENCY + static_cast<double>(to) * SHORT / RATE, 1e-12);
@@ -84,7 +84,7 @@ TEST(LinkQueues, MessagesShareWhereFewDoOrOneIsLong)
     stream.send(0, to, SHORT, static_cast<std::uint64_t>(to));
   stream.run();
   EXPECT_EQ(stream.queued(), 0U);
-  for (int to = 1; to < HOSTS - 1; ++to) // the stream has ended: they queue
+  for (int to = 1; to < HOSTS - 1; ++to) // the stream has ended: these messages queue
     stream.send(0, to, SHORT, static_cast<std::uint64_t>(to));
   stream.run(2);
   EXPECT_EQ(stream.queued(), HOSTS - 2 - SHARING);

@@ -21,23 +21,23 @@ public:
   Receiving& operator=(const Receiving&)      = delete;
   virtual ~Receiving()                        = default;
   virtual void arrived(std::uint64_t message) = 0;
-  /** Called if a message never arrives. @p why is shown to users. */
+  /** Called if a message has failed and will never arrive. @p why is shown to users. */
   virtual void failed(std::uint64_t /*message*/, const std::string& /*why*/) {}
-  /** Called if a failed link has cut a flow of FlowNetwork::start(), with @p part of its volume to go. Returns whether
-   * the receiver gives the flow up; otherwise it is resumed, and arrives or fails. */
+  /** Called if a failed link has cut a flow of FlowNetwork::start(), with the fraction @p part of its volume left.
+   * Returns whether the receiver abandons the flow; otherwise it is resumed, and arrives or fails. */
   virtual bool cut(std::uint64_t /*flow*/, double /*part*/, const std::string& /*why*/) { return false; }
   /** Returns the vertices between which a flow of FlowNetwork::start() carries data; none if it has several sources. */
   virtual std::optional<std::pair<int, int>> ends_of(std::uint64_t /*flow*/) const { return std::nullopt; }
 };
 
-/** Receiver of background traffic, for which no rank waits: its messages and events alone do not keep a run going. */
+/** Receiver of background traffic, for which no rank waits: its messages and events do not keep a run alive. */
 class BackgroundReceiver : public Due, public Receiving {};
 
-/** Value of `missed` for point-to-point messages, whose cache misses are not modelled: within a host they use the
- * memory as long messages do, between hosts not at all. */
+/** Value of `missed` for point-to-point messages, whose cache misses are not modelled. Within a host they use memory as
+ * long messages do, between hosts not at all. */
 constexpr double UNKNOWN_PART = -1;
 
-/** Message between ranks, whose sockets are known or not. */
+/** Message between ranks, whose sockets may be known. */
 struct SocketMessage {
   static constexpr int UNKNOWN = -1;
 
@@ -65,16 +65,17 @@ public:
   Messages(const Messages&)            = delete;
   Messages& operator=(const Messages&) = delete;
   virtual ~Messages()                  = default;
-  /** Sends a message of @p bytes, including all headers, from vertex @p from to vertex @p to now. @p
-   * missed is the part of it that is not in the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the
-   * message, is notified of its arrival or failure. */
+  /** Sends a message of @p bytes, including all headers, from vertex @p from to vertex @p to now. @p missed is the
+   * fraction of it that misses the hosts' caches, or UNKNOWN_PART. @p receiver, which must outlive the message, is
+   * notified of its arrival or failure. */
   virtual void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) = 0;
-  /** Sends a message as above. Networks without sockets ignore them, and those of SimGrid an earlier start. */
+  /** Sends a message as send() does. Networks without sockets ignore the sockets, and SimGrid's networks ignore an
+   * earlier start. */
   virtual void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number)
   {
     send(message.from, message.to, message.bytes, message.missed, receiver, number);
   }
-  /** Lets a core work; @p receiver is notified of the end as of an arrival. */
+  /** Simulates work of a core; @p receiver is notified of its end like an arrival. */
   virtual void work(const SocketWork& /*work*/, Receiving& /*receiver*/, std::uint64_t /*number*/)
   {
     throw std::logic_error("this network has no sockets");

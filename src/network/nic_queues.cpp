@@ -70,7 +70,7 @@ void NicQueues::send(Messages& onward, const SocketMessage& what, Receiving& rec
   const std::uint64_t number = idle_.back();
   idle_.pop_back();
   passing_[number] = {&onward, what, &receiver, message};
-  if (what.since) // the queue delays its latency, too
+  if (what.since) // the queue postpones the start of its latency too
     passing_[number].what.since =
         *what.since + (std::max(sends_[static_cast<std::size_t>(what.from)], agenda_.now()) - agenda_.now());
   if (passes(sends_[static_cast<std::size_t>(what.from)], number))
@@ -82,7 +82,7 @@ NicQueues::Handler& NicQueues::handler_of(const Passing& one)
   return dynamic_cast<const BackgroundReceiver*>(one.receiver) ? background_ : foreground_;
 }
 
-/** Lets a message pass a NIC that is free; otherwise schedules the message for when it is. */
+/** Sends a message through an idle NIC; otherwise schedules it for the time at which the NIC is free. */
 bool NicQueues::passes(Seconds& free, std::uint64_t number)
 {
   const Seconds now = agenda_.now();
@@ -96,7 +96,7 @@ bool NicQueues::passes(Seconds& free, std::uint64_t number)
 
 void NicQueues::leave(std::uint64_t number)
 {
-  const Passing one = passing_[number]; // sending may add others
+  const Passing one = passing_[number]; // a copy: sending may add messages
   send_on(*one.onward, one.what, *handler_of(one).receiving, number);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Message rate of NICs: each host's NIC sends its messages to other hosts one after the other, and receives them so, at
- * most `rate` a second in each direction (first come, first served). The first message of an idle NIC is not delayed:
- * measured latencies contain its time. This is the gap g of LogGP (A. Alexandrov et al., SPAA '95), kept by the NIC
- * instead of each rank. Messages within a host, and those of switches, do not pass a NIC.
+/* Message rate of NICs: each host's NIC sends and receives inter-host messages one at a time in FIFO order, at most
+ * `rate` per second in each direction. The first message of an idle NIC is not delayed, since measured latencies
+ * already include its time. This is the gap g of LogGP (A. Alexandrov et al., SPAA '95), enforced by the NIC instead of
+ * each rank. Messages within a host, and from or to switches, do not pass a NIC.
  *
- * The queues stand before a network, which knows nothing of them; networks without a rate have none. */
+ * The queues are in front of a network, which is unaware of them; they exist only if the message rate is limited. */
 #pragma once
 
 #include "base/units.hpp"
@@ -30,7 +30,7 @@ class NicQueues {
     std::uint64_t message;
     bool arrived = false;
   };
-  /** Events of messages of ranks, or of background traffic, which does not keep a run going. */
+  /** Handler of events of rank messages, or of background traffic, which does not keep a run alive. */
   struct Handler {
     std::unique_ptr<Due> due;
     Receiving* receiving;
@@ -38,8 +38,8 @@ class NicQueues {
 
   Agenda& agenda_;
   Seconds gap_;
-  std::vector<Seconds> sends_;    // by host: time from which its NIC can send the next message
-  std::vector<Seconds> receives_; // by host: time from which its NIC can receive the next message
+  std::vector<Seconds> sends_;    // by host: time at which its NIC can send the next message
+  std::vector<Seconds> receives_; // by host: time at which its NIC can receive the next message
   std::vector<Passing> passing_;
   std::vector<std::uint64_t> idle_; // free positions in passing_
   Handler foreground_;

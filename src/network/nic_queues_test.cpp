@@ -21,8 +21,8 @@ class QuietMessages : public Messages, public Due {
 
 public:
   bool fails = false;
-  std::vector<int> to_sockets; // of messages whose sockets are known
-  std::vector<double> since;   // of messages that began earlier
+  std::vector<int> to_sockets; // for messages whose sockets are known
+  std::vector<double> since;   // for messages that began earlier
   explicit QuietMessages(Agenda& agenda) : agenda_(agenda) {}
   void send(int /*from*/, int /*to*/, Bytes /*bytes*/, double /*missed*/, Receiving& receiver,
             std::uint64_t message) override
@@ -101,11 +101,11 @@ TEST_F(NicQueuesTest, AHostReceivesOneMessageAfterTheOther)
 {
   send(0, 2, 0);
   send(1, 2, 1);
-  send(1, 0, 2); // leaves after message 1, for another host
+  send(1, 0, 2); // leaves after message 1, to another host
   EXPECT_EQ(arrivals(), (Times{{0, 10}, {1, 12}, {2, 12}}));
 }
 
-// Both directions have a queue of their own.
+// Each direction has a queue of its own.
 TEST_F(NicQueuesTest, SendingDoesNotDelayReceiving)
 {
   send(0, 1, 0);
@@ -152,7 +152,7 @@ TEST_F(NicQueuesTest, AFailedMessageIsReported)
   EXPECT_EQ(arrivals(), (Times{{8, 1010}}));
 }
 
-// The queue's own events must not keep a run going for background traffic.
+// The queue's own events must not keep a run alive for background traffic.
 TEST_F(NicQueuesTest, BackgroundTrafficStaysInTheBackground)
 {
   BackgroundArrivals background;

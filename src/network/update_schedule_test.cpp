@@ -27,7 +27,7 @@ TEST(UpdateSchedule, ACrowdIsUpdatedAPartOfItsTimeLater)
   EXPECT_DOUBLE_EQ(updates.end_update(1, 64e-3), 1e-3);
   EXPECT_TRUE(updates.waits(1.0009));
   EXPECT_FALSE(updates.waits(1.001));
-  EXPECT_DOUBLE_EQ(updates.end_update(2, 1e-9), PACKET.value()); // not before a packet has passed
+  EXPECT_DOUBLE_EQ(updates.end_update(2, 1e-9), PACKET.value()); // not before a packet's transmission time
 }
 
 TEST(UpdateSchedule, AResolutionAppliesToFewFlowsToo)
@@ -44,7 +44,7 @@ TEST(UpdateSchedule, AnUpdateAppliesFromTheMeanTimeOfWhatHasWaited)
   UpdateSchedule updates;
   updates.set_resolution({PACKET, false});
   updates.note_change(3);
-  EXPECT_FALSE(updates.begin_update(3).has_value()); // at once
+  EXPECT_FALSE(updates.begin_update(3).has_value()); // immediate
   updates.note_change(4);
   updates.note_change(6);
   EXPECT_DOUBLE_EQ(updates.begin_update(7).value(), 5);

@@ -13,7 +13,7 @@ namespace {
 
 /** Relative rounding error within which rates count as equal and resources as full. */
 constexpr double SHARE_ROUNDING = 1e-12;
-constexpr double RELAXED        = 1e-13; // of offers
+constexpr double RELAXED        = 1e-13; // for offers
 constexpr double UNLIMITED      = std::numeric_limits<double>::infinity();
 
 } // namespace
@@ -69,7 +69,7 @@ void ClassFairShare::add_flow(const IncrementalFairShare& all, FlowNumber number
                     static_cast<std::uint32_t>(part_of_use_.size())});
 }
 
-/** Collects the flows of a resource that may be full. */
+/** Collects the flows of a resource that may limit them. */
 void ClassFairShare::visit(const IncrementalFairShare& all, int resource)
 {
   const auto at = static_cast<std::size_t>(resource);
@@ -86,7 +86,7 @@ void ClassFairShare::visit(const IncrementalFairShare& all, int resource)
     add_flow(all, user.flow);
 }
 
-/** Collects a flow and all that share limiting resources with it, directly or transitively. */
+/** Collects a flow and all flows that share limiting resources with it, directly or transitively. */
 void ClassFairShare::collect(const IncrementalFairShare& all, FlowNumber number)
 {
   flows_.clear();
@@ -95,14 +95,14 @@ void ClassFairShare::collect(const IncrementalFairShare& all, FlowNumber number)
   part_of_use_.clear();
   limiting_.clear();
   add_flow(all, number);
-  // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+  // The loop appends to it. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t flow = 0; flow < flows_.size(); ++flow)
     for (const IncrementalFairShare::Use& use : all.uses(flows_[flow].number))
       visit(all, use.resource);
-  std::ranges::sort(limiting_); // an order that does not depend on the past
+  std::ranges::sort(limiting_); // an order independent of earlier updates
   for (const int resource : limiting_)
     add_link(all, resource);
-  for (Flow& flow : flows_) // drop uses of other resources
+  for (Flow& flow : flows_) // drop uses of resources that do not limit
     flow.last_use = static_cast<std::uint32_t>(
         std::remove(part_of_use_.begin() + flow.first_use, part_of_use_.begin() + flow.last_use, NOWHERE) -
         part_of_use_.begin());
@@ -131,7 +131,7 @@ void ClassFairShare::add_link(const IncrementalFairShare& all, int resource)
     part_of_class_[static_cast<std::size_t>(parts_[part].share_class)] = NOWHERE;
 }
 
-/** Opens flows: they share what is left of all resources. */
+/** Opens flows to share the remaining capacity of all resources. */
 void ClassFairShare::open(std::vector<std::uint32_t> positions)
 {
   open_ = std::move(positions);
@@ -164,7 +164,7 @@ double ClassFairShare::level_of(std::span<Claim> claims, double amount)
   return UNLIMITED;
 }
 
-/** Computes what a resource offers the open flows of each class if all take as much as their limits let them. */
+/** Computes the offer of a resource to the open flows of each class, if all take as much as their limits allow. */
 void ClassFairShare::offer(const Link& link)
 {
   classes_.clear();
@@ -198,7 +198,7 @@ void ClassFairShare::claim()
   }
 }
 
-/** Raises the floors of open flows to the lowest offer to each. Returns whether one has risen. */
+/** Raises the floors of open flows to the lowest offer to each. Returns whether any has risen. */
 bool ClassFairShare::raise_floors()
 {
   claim();
@@ -218,7 +218,8 @@ bool ClassFairShare::raise_floors()
   return risen;
 }
 
-/** Lowers the limits of open flows to what the floors of all others leave. Returns whether one has become lower. */
+/** Lowers the limits of open flows to the remainder after the floors of all other flows. Returns whether any has become
+ * lower. */
 bool ClassFairShare::lower_limits()
 {
   for (Link& link : links_)
@@ -259,7 +260,7 @@ void ClassFairShare::fix(Flow& flow)
   }
 }
 
-/** Fixes the open flows whose floor is their limit. Returns whether there is one. */
+/** Fixes the open flows whose floor equals their limit. Returns whether there was one. */
 bool ClassFairShare::fix_certain()
 {
   return std::erase_if(open_, [this](std::uint32_t position) {
@@ -271,7 +272,7 @@ bool ClassFairShare::fix_certain()
          }) > 0;
 }
 
-/** Fixes open flows with the lowest floor: of those that have it, one class on one resource, the first by number. */
+/** Fixes the open flows with the lowest floor; among ties, those of one class on one resource, the first by number. */
 void ClassFairShare::fix_lowest()
 {
   double level = UNLIMITED;
@@ -297,7 +298,7 @@ void ClassFairShare::fix_lowest()
   });
 }
 
-/** Returns the most that a flow can use of one class's part of a resource, by what its other resources offer. */
+/** Returns the most that a flow can use of one class's part of a resource, given the offers of its other resources. */
 double ClassFairShare::demand(const Flow& flow, std::uint32_t part) const
 {
   double demand = flow.limit;
@@ -320,14 +321,14 @@ void ClassFairShare::Claims::sort(std::span<Claim> claims)
     above_[at - 1] = above_[at] + claims[at - 1].weight;
 }
 
-/** Returns the level that one of the claims would get of an amount if it had no limit. */
+/** Returns the level that one of the claims would reach with an amount if it had no limit. */
 double ClassFairShare::Claims::level_without_limit(const Claim& own, double amount) const
 {
   const auto demand_at = [&](std::size_t at) {
     const double level = sorted_[at].level;
     return below_[at] + level * above_[at] + std::max(0.0, level - own.level) * own.weight;
   };
-  std::size_t first = 0; // claim at whose level all demand more than the amount
+  std::size_t first = 0; // first claim at whose level the total demand exceeds the amount
   for (std::size_t last = sorted_.size(); first < last;)
     if (const std::size_t middle = (first + last) / 2; demand_at(middle) < amount)
       first = middle + 1;
@@ -338,8 +339,8 @@ double ClassFairShare::Claims::level_without_limit(const Claim& own, double amou
   return std::max(amount - below_[first] + own.level * own.weight, 0.0) / (above_[first] + own.weight);
 }
 
-/** Offers each open flow what it would get of a resource if it had no limit, and all others used as much of it as
- * their other resources let them. @p damped: offers go half of the way. */
+/** Offers each open flow its share of a resource as if it had no limit and all other flows used as much as their other
+ * resources allow. @p damped: offers move only half of the way. */
 void ClassFairShare::relax(const Link& link, bool damped)
 {
   classes_.clear();
@@ -376,7 +377,7 @@ void ClassFairShare::relax(const Link& link, bool damped)
   }
 }
 
-/** Makes all flows open whose rates are certain. */
+/** Reopens all flows whose rates are certain. */
 void ClassFairShare::reopen_certain()
 {
   std::vector<std::uint32_t> all(flows_.size());
@@ -461,8 +462,8 @@ bool ClassFairShare::fill(bool relaxes)
   return fair;
 }
 
-/** Opens the flows that are below their bounds and cross no full resource, to share what is left. Returns whether there
- * is one. */
+/** Reopens flows that are below their bounds and cross no full resource, to share the remaining capacity. Returns
+ * whether there is one. */
 bool ClassFairShare::reopen()
 {
   for (const Part& part : parts_)
@@ -513,7 +514,8 @@ const std::vector<ClassFairShare::FlowNumber>& ClassFairShare::update(Incrementa
   for (const int resource : all.dirty())
     for (const IncrementalFairShare::User& user : all.users(resource))
       solve_with(user.flow);
-  // A flow that is alone on its resources makes none of them dirty, but may have the number of one that has changed.
+  // A flow that is alone on its resources makes none of them dirty, but may reuse the number of a flow that has
+  // changed.
   for (const FlowNumber number : all.changed())
     if (not all.uses(number).empty())
       solve_with(number);

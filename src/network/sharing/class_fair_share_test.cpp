@@ -18,7 +18,7 @@ namespace {
 constexpr double FAR_BOUND = 1e30;
 constexpr double EXACT     = 1e-9;
 
-/** Links that are shared by class. */
+/** Links shared by class. */
 class ClassLinks {
   IncrementalFairShare flows_;
 
@@ -56,7 +56,7 @@ TEST(ClassFairShareTest, GivesClassesEqualSharesWhateverTheirNumbersOfFlows)
   EXPECT_EQ(links.update().size(), 4U);
   EXPECT_NEAR(links.rate(one), 2, EXACT);
   EXPECT_NEAR(links.rate(other), 6, EXACT);
-  links.remove(other); // gives its share back
+  links.remove(other); // returns its share
   links.update();
   EXPECT_NEAR(links.rate(one), 4, EXACT);
 }
@@ -70,7 +70,7 @@ TEST(ClassFairShareTest, GivesClassesSharesByWeight)
   const auto other = links.add(1, {0});
   links.update();
   EXPECT_NEAR(links.rate(light), 3 / 5.0, EXACT);
-  EXPECT_NEAR(links.rate(one), 6, EXACT); // twice the weight of the other
+  EXPECT_NEAR(links.rate(one), 6, EXACT); // twice the weight of its competitor
   EXPECT_NEAR(links.rate(other), 3, EXACT);
 }
 
@@ -83,12 +83,12 @@ TEST(ClassFairShareTest, GivesWhatAFlowLeavesToItsClassFirst)
   links.update();
   EXPECT_NEAR(links.rate(same), 5, EXACT);
   EXPECT_NEAR(links.rate(other), 6, EXACT);
-  links.remove(same); // now the class has too little to send
+  links.remove(same); // the class can no longer use its share
   links.update();
   EXPECT_NEAR(links.rate(other), 11, EXACT);
 }
 
-// Class 0 has two flows on link 0 and one on link 1, class 1 one on both, class 2 one on link 1.
+// Class 0 has two flows on link 0 and one on link 1, class 1 has one on both, class 2 has one on link 1.
 TEST(ClassFairShareTest, CountsFlowsLinkByLink)
 {
   ClassLinks links({12, 9});
@@ -104,10 +104,10 @@ TEST(ClassFairShareTest, CountsFlowsLinkByLink)
   EXPECT_NEAR(links.rate(last), 3, EXACT);
   EXPECT_NEAR(links.rate(first), 6, EXACT);
   links.classes.set_weight(1, 4);
-  const auto bounded = links.add(2, {0}, 1); // link 0: 8 / 5 for class 0, of each flow half
+  const auto bounded = links.add(2, {0}, 1); // link 0: 8 / 5 for class 0, half of it per flow
   links.update();
   EXPECT_TRUE(links.classes.was_fair());
-  // Link 1 has 9 for weights 1, 4 and 1. Link 0 leaves 11 - 6 for class 0, of which one flow takes but 1.5.
+  // Link 1 has 9 for weights 1, 4 and 1. Link 0 leaves 11 - 6 for class 0, of which one flow takes only 1.5.
   EXPECT_NEAR(links.rate(bounded), 1, EXACT);
   EXPECT_NEAR(links.rate(second), 1.5, EXACT);
   EXPECT_NEAR(links.rate(both), 6, EXACT);
@@ -146,9 +146,9 @@ TEST(ClassFairShareTest, SharesOtherResourcesByFlow)
   EXPECT_NEAR(flows.rate(other), 4, EXACT);
 }
 
-// Class 0 has two flows on link 0, class 1 two on link 1. Each of the flows over both links is offered 3 where its
-// class has two flows and 6 on the other link. As it takes less than 6 there, the other class has more than half of
-// that link.
+// Class 0 has two flows on link 0, class 1 two on link 1. Each flow over both links is offered 3 on the link where its
+// class has two flows, and 6 on the opposite link. Since it takes less than 6 there, the other class has more than half
+// of that link.
 TEST(ClassFairShareTest, SettlesCyclesOfPreferences)
 {
   ClassLinks links({12, 12});
@@ -209,7 +209,7 @@ class RandomClasses {
     }
   }
 
-  /** Rates on one link by class, and the highest level in each. */
+  /** Rates on one link by class, and the highest level in each class. */
   struct Loads {
     double all = 0;
     std::map<int, double> of_class;
@@ -261,7 +261,7 @@ public:
       change();
     links_.update();
   }
-  /** Compares with the definition: returns the number of flows that have no bottleneck. */
+  /** Checks the definition: returns the number of flows that have no bottleneck. */
   int check()
   {
     const std::vector<Loads> all = loads();
@@ -292,7 +292,7 @@ public:
     for (const RandomFlow& flow : there_)
       ASSERT_NEAR(links_.rate(flow.number), flow.sharing.rate, EXACT * flow.sharing.rate);
   }
-  /** Returns whether the rates are those of a solver that has seen only the present flows, and fair according to it. */
+  /** Returns whether the rates are fair, and equal to those of a solver that has seen only the current flows. */
   bool equals_a_fresh_solver()
   {
     ClassLinks fresh(capacities_);
@@ -323,7 +323,7 @@ TEST(ClassFairShareTest, OneClassHasTheSharesByFlow)
   }
 }
 
-/** Counts updates of random networks, and those whose rates are fair and depend on the present flows alone. */
+/** Counts updates of random networks, and those whose rates are fair and depend only on the current flows. */
 struct Counted {
   int updates = 0;
   int fair    = 0;
@@ -348,7 +348,7 @@ void check_random_classes(unsigned networks, Counted& counted)
   }
 }
 
-// Cycles of preferences that the relaxation does not settle are rare.
+// Cycles of preferences for which the relaxation does not converge are rare.
 TEST(ClassFairShareTest, EveryFlowHasABottleneck)
 {
   constexpr double MOST = 0.999;

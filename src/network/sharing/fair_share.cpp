@@ -29,8 +29,8 @@ void FairShare::fix(std::vector<SharingFlow*>& flows, int flow, double rate)
   }
 }
 
-// Progressive filling: the level rises for all flows at once, and the first limit reached, a flow's
-// bound or a full resource, fixes rates.
+// Progressive filling: the level rises for all flows at once, and the first limit reached, a flow's bound or a full
+// resource, fixes rates.
 void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double>& capacities)
 {
   used_.clear();
@@ -64,8 +64,8 @@ void FairShare::solve(std::vector<SharingFlow*>& flows, const std::vector<double
   while (open > 0) {
     while (bounded != by_bound_.end() && fixed_[static_cast<std::size_t>(*bounded)])
       ++bounded;
-    // The level of a resource only rises while flows that it limits are fixed at lower levels, so a
-    // heap entry is a lower bound of the current level.
+    // The level of a resource only rises while flows that it limits are fixed at lower levels, so a heap entry is a
+    // lower bound on the current level.
     while (not heap_.empty()) {
       const Level top          = heap_.front();
       const Resource& resource = resources_[static_cast<std::size_t>(top.resource)];

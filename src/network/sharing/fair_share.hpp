@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Weighted max-min fair sharing of resources among flows, each with an upper bound of its own.
+/* Weighted max-min fair sharing of resources among flows, each with its own upper bound.
  *
- * D. Bertsekas, R. Gallager: Data Networks, 2nd edition, 1992, section 6.5.2; weights and bounds as
- * in SimGrid's flow-level model: P. Velho, L. Schnorr, H. Casanova, A. Legrand: On the validity of
- * flow-level TCP network models for grid and cloud simulations. ACM TOMACS 23(4), 2013. */
+ * D. Bertsekas, R. Gallager: Data Networks, 2nd edition, 1992, section 6.5.2; weights and bounds as in SimGrid's
+ * flow-level model: P. Velho, L. Schnorr, H. Casanova, A. Legrand: On the validity of flow-level TCP network models for
+ * grid and cloud simulations. ACM TOMACS 23(4), 2013. */
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace weft {
 
-/** Flow that shares resources with others. */
+/** Flow that shares resources with other flows. */
 struct SharingFlow {
   double weight = 1;          ///< its share of a full resource is proportional to this
-  double bound  = 0;          ///< upper bound of its rate
-  double copies = 1;          ///< number of identical flows that this one stands for
+  double bound  = 0;          ///< upper bound on its rate
+  double copies = 1;          ///< number of identical flows that this one represents
   std::vector<int> resources; ///< resources used; one listed k times is used k-fold
   double rate = 0;            ///< result: the rate of each copy
 };
 
 class FairShare {
   struct Resource {
-    double left  = 0;       // capacity not yet given to fixed flows
-    double usage = 0;       // usage by flows whose rate is not fixed yet, at one weight each
+    double left  = 0;       // capacity not yet allocated to fixed flows
+    double usage = 0;       // sum of the weights of uses by flows whose rate is not fixed yet
     int open     = 0;       // uses by such flows
-    std::vector<int> flows; // positions of the flows that use it
+    std::vector<int> flows; // positions of the flows that use the resource
   };
   struct Level {
     double value; // rate divided by weight

@@ -40,7 +40,7 @@ TEST(FairShareTest, GivesAwayWhatABoundLeaves)
   EXPECT_EQ(rates({{1, 2, 1, {0}}, {1, UNBOUND, 1, {0}}}, {10}), (std::vector<double>{2, 8}));
 }
 
-// The textbook's example: a long route beside short ones.
+// The textbook's example: one long route and several short ones.
 TEST(FairShareTest, GivesAFlowItsNarrowestLinksShare)
 {
   EXPECT_EQ(rates({{1, UNBOUND, 1, {0, 1}}, {1, UNBOUND, 1, {0}}, {1, UNBOUND, 1, {1}}}, {10, 4}),
@@ -53,8 +53,8 @@ TEST(FairShareTest, CountsRepeatedUsesAndCopies)
   EXPECT_EQ(rates({{1, UNBOUND, 3, {0}}, {1, UNBOUND, 1, {0}}}, {8}), (std::vector<double>{2, 2}));
 }
 
-/** Checks the definition of max-min fairness: each flow is at its bound, or one of its resources is
- * full and no flow there has a higher rate by weight. */
+/** Checks the definition of max-min fairness: each flow is at its bound, or one of its resources is full and no flow
+ * there has a higher rate divided by weight. */
 void check(const std::vector<SharingFlow>& flows, const std::vector<double>& rates,
            const std::vector<double>& capacities)
 {

@@ -10,8 +10,8 @@
 namespace weft {
 namespace {
 
-/** Relative rounding error within which levels count as equal and resources as full. A tighter one
- * is exact too, but solves more flows than necessary. */
+/** Relative rounding error within which levels count as equal and resources as full. A tighter error gives exact rates
+ * too, but solves more flows than necessary. */
 constexpr double LEVEL_ROUNDING = 1e-14;
 
 bool same_level(double one, double other)
@@ -49,7 +49,7 @@ void IncrementalFairShare::mark_changed(FlowNumber number)
   }
 }
 
-/** Makes a flow a user of its resources. Returns whether it is the only user of each. */
+/** Adds a flow to the users of its resources. Returns whether it is the only user of each. */
 bool IncrementalFairShare::join(FlowNumber number, const std::vector<int>& resources)
 {
   bool alone             = true;
@@ -176,14 +176,13 @@ void IncrementalFairShare::solve_too(FlowNumber number)
     if (user.held)
       held_by = copied;
   }
-  // The resources do not know the rate of a flow that has changed.
+  // The resources do not yet know the rate of a flow that has changed.
   solved_.push_back({flow.weight, flow.bound, flow.copies,
                      flow.changed ? std::numeric_limits<double>::quiet_NaN() : flow.rate, flow.rate, BOUND, held_by,
                      first, static_cast<std::uint32_t>(uses_.size()), number, false});
 }
 
-/** Computes the capacity that unsolved flows leave on each resource, and lists the solved flows on
- * it. */
+/** Computes the capacity that unsolved flows leave on each resource, and lists the solved flows on it. */
 void IncrementalFairShare::prepare()
 {
   std::uint32_t users = 0;
@@ -217,11 +216,11 @@ void IncrementalFairShare::prepare()
       users_[copy.last_user++] = position;
     }
   }
-  // Few flows of a crowd reach their bounds: a heap orders only those.
+  // Few flows of a crowd reach their bounds, so only those are ordered, by a heap.
   std::ranges::make_heap(by_bound_, std::greater());
 }
 
-/** Puts a resource into the heap, unless all its flows reach their bounds before it is full. */
+/** Pushes a resource onto the heap, unless all its flows reach their bounds before it is full. */
 void IncrementalFairShare::push(std::uint32_t number)
 {
   const ResourceCopy& copy = copies_[number];
@@ -247,9 +246,8 @@ void IncrementalFairShare::fix(FlowCopy& flow, double rate, std::uint32_t bottle
   }
 }
 
-/** Returns the resource that is full next as the level rises; null if there is none. Levels of
- * resources only rise while flows that they limit are fixed at lower levels, so a heap entry is a
- * lower bound of the current level. */
+/** Returns the next resource to become full as the level rises; null if there is none. Levels of resources only rise
+ * while flows that they limit are fixed at lower levels, so a heap entry is a lower bound on the current level. */
 const IncrementalFairShare::Level* IncrementalFairShare::lowest_bottleneck()
 {
   while (not heap_.empty()) {
@@ -264,7 +262,7 @@ const IncrementalFairShare::Level* IncrementalFairShare::lowest_bottleneck()
   return nullptr;
 }
 
-/** Solves the flows of this update against the rates of all others, as FairShare does. */
+/** Solves the flows of this update against the rates of all other flows, as FairShare does. */
 void IncrementalFairShare::solve()
 {
   prepare();
@@ -319,13 +317,13 @@ void IncrementalFairShare::publish(FlowCopy& flow)
   }
 }
 
-/** Adds to the update those users of a resource that have lost their bottleneck or prevent another
- * flow from having one here.
+/** Adds to the update those users of a resource that have lost their bottleneck or prevent another flow from having one
+ * here.
  */
 void IncrementalFairShare::verify(const Resource& resource)
 {
   double load    = 0;
-  double highest = 0;  // level over all users
+  double highest = 0;  // maximum level over all users
   double held_at = -1; // level of solved flows with this bottleneck; negative: none
   for (const User& user : resource.users) {
     load += user.load;
@@ -359,8 +357,8 @@ bool IncrementalFairShare::verify()
   return solved_.size() == solved;
 }
 
-/** Solves more flows than are known to change, nearest first, so that the rounds of a far-reaching
- * update cost at most a third more than a full solve. */
+/** Solves more flows than are known to change, nearest first, so that the rounds of a far-reaching update cost at most
+ * a third more than a full solve. */
 void IncrementalFairShare::widen()
 {
   constexpr std::size_t FACTOR = 4;
@@ -391,7 +389,7 @@ void IncrementalFairShare::begin()
   copies_.clear();
 }
 
-/** Marks the resources whose flows have changed as to be verified. */
+/** Marks the resources whose flows have changed for verification. */
 void IncrementalFairShare::take_dirty()
 {
   for (ResourceCopy& copy : copies_)
@@ -415,7 +413,7 @@ void IncrementalFairShare::finish()
   report();
 }
 
-/** Adds all flows that still wait to be solved. */
+/** Adds all flows that have not been solved yet. */
 void IncrementalFairShare::merge()
 {
   merged_ = true;
@@ -423,14 +421,14 @@ void IncrementalFairShare::merge()
     if (at(resource).dirty && not at(resource).users.empty())
       copy(resource);
   for (const FlowNumber number : changed_)
-    if (flows_[number].changed && not flows_[number].uses.empty()) // otherwise it has been removed
+    if (flows_[number].changed && not flows_[number].uses.empty()) // otherwise the flow has been removed
       solve_too(number);
   take_dirty();
 }
 
-/** Runs one update per set of changed flows that share resources, directly or transitively, which
- * keeps its data in the cache. An update that reaches flows of an earlier one continues with all remaining sets, so no
- * flow is solved in more than two updates. */
+/** Runs one update per set of changed flows that share resources, directly or transitively, which keeps its data in the
+ * cache. If an update reaches flows of an earlier one, it continues with all remaining sets, so no flow is solved in
+ * more than two updates. */
 void IncrementalFairShare::update_apart()
 {
   for (const FlowNumber number : changed_) {
@@ -438,7 +436,7 @@ void IncrementalFairShare::update_apart()
       continue;
     begin();
     solve_too(number);
-    // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+    // The loop appends to it. NOLINTNEXTLINE(modernize-loop-convert)
     for (std::size_t position = 0; position < copies_.size(); ++position)
       for (const User& user : at(copies_[position].resource).users)
         if (user.changed)
@@ -486,8 +484,8 @@ const std::vector<IncrementalFairShare::FlowNumber>& IncrementalFairShare::updat
   return reported_;
 }
 
-/** Copies a flow of update_all(). What resources know of it is neither read nor marked: publish_all() writes all of
- * it. */
+/** Copies a flow for update_all(). The resources' copies of its rate are neither read nor marked: publish_all()
+ * rewrites them all. */
 void IncrementalFairShare::copy_flow(FlowNumber number)
 {
   const Flow& flow = flows_[number];
@@ -502,19 +500,20 @@ void IncrementalFairShare::copy_flow(FlowNumber number)
                      static_cast<std::uint32_t>(uses_.size()), number, false});
 }
 
-/** Copies all flows that share resources, directly or transitively, with those that have changed. */
+/** Copies all flows that share resources, directly or transitively, with changed flows. */
 void IncrementalFairShare::copy_coupled()
 {
-  constexpr std::size_t AHEAD = 8; // flows whose memory is fetched before they are read
+  constexpr std::size_t AHEAD = 8; // prefetch distance in flows
   results_.resize(flows_.size());
   for (const int resource : dirty_)
     if (not at(resource).users.empty())
       copy(resource);
-  // A flow that is alone on its resources makes none of them dirty, but may have the number of one that has changed.
+  // A flow that is alone on its resources makes none of them dirty, but may reuse the number of a flow that has
+  // changed.
   for (const FlowNumber number : changed_)
     for (const Use& use : flows_[number].uses)
       copy(use.resource);
-  // It grows. NOLINTNEXTLINE(modernize-loop-convert)
+  // The loop appends to it. NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t position = 0; position < copies_.size(); ++position) {
     const std::vector<User>& users = at(copies_[position].resource).users;
     for (std::size_t user = 0; user < users.size(); ++user) {

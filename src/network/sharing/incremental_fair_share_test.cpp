@@ -45,7 +45,7 @@ TEST(IncrementalFairShareTest, ReportsOnlyTheFlowsThatChange)
   EXPECT_EQ(share.update().size(), 2U);
   EXPECT_EQ(share.rate(first), 8);
   EXPECT_EQ(share.rate(second), 2);
-  const auto third = share.add({1}, 1, NO_BOUND, 1); // takes what resource 1 has left
+  const auto third = share.add({1}, 1, NO_BOUND, 1); // takes the remainder of resource 1
   EXPECT_EQ(share.update(), (std::vector<IncrementalFairShare::FlowNumber>{third}));
   EXPECT_EQ(share.rate(third), 8);
   share.remove(second);
@@ -74,8 +74,7 @@ TEST(IncrementalFairShareTest, ReportsAFlowAloneWithTheNumberOfOneThatHasChanged
   }
 }
 
-// Flow r gets what flow r - 1 leaves of resource r: alternately r + 1, a quarter less and a quarter
-// more.
+// Flow r gets the capacity that flow r - 1 leaves on resource r: alternately r + 1, a quarter less and a quarter more.
 TEST(IncrementalFairShareTest, FollowsAChainOfBottlenecks)
 {
   constexpr int LENGTH = 3000;
@@ -112,8 +111,7 @@ TEST(IncrementalFairShareTest, FollowsCapacitiesAndCopies)
   EXPECT_EQ(share.rate(other), 2);
 }
 
-/** Random network in which flows join and leave, several at a time; compared with the full solve
- * after each update. */
+/** Random network in which flows join and leave, several at a time; compared with the full solve after each update. */
 class RandomNetwork {
   std::mt19937 random_;
   bool few_; // few distinct values, so that levels tie
@@ -209,8 +207,8 @@ public:
   }
 };
 
-/** Shifts: each host sends to the one a random number of hosts further, through an uplink of its group of 16. Flows
- * that join together share no link with each other, but with those of earlier shifts. */
+/** Shifts: all hosts send over the same random distance, through an uplink of their group of 16. Flows that join
+ * together share no links with each other, but do with flows of earlier shifts. */
 class Shifts {
   std::mt19937 random_;
   int hosts_;
