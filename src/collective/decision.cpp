@@ -11,14 +11,13 @@ Decision fall_back(Fallback reason)
   return {nullptr, reason};
 }
 
-/** Returns the mechanism that takes the calls that @p mechanism does not support; null: none. */
+/** Returns the fallback mechanism for calls that @p mechanism does not support; null: none. */
 const MechanismKind* rest_of(const MechanismKind& mechanism)
 {
   return mechanism.rest.empty() ? nullptr : &mechanism_kind(mechanism.rest);
 }
 
-/** Returns @p mechanism, or the one that takes the call instead; otherwise the reason why neither
- * can. */
+/** Returns @p mechanism or its fallback, whichever can execute the call; otherwise the reason why neither can. */
 Decision capable(const MechanismKind& mechanism, Verdicts& verdicts)
 {
   const Fallback reason = verdicts.obstacle(mechanism);
@@ -28,8 +27,8 @@ Decision capable(const MechanismKind& mechanism, Verdicts& verdicts)
   return rest ? capable(*rest, verdicts) : fall_back(reason);
 }
 
-/** Returns the mechanism with the shortest predicted time among those that can execute the call;
- * otherwise the reason why the first cannot. */
+/** Returns the mechanism with the shortest predicted time among those that can execute the call; otherwise the reason
+ * why the first one cannot. */
 Decision fastest(Verdicts& verdicts)
 {
   std::vector<const MechanismKind*> able;
@@ -43,7 +42,7 @@ Decision fastest(Verdicts& verdicts)
   }
   if (able.empty())
     return fall_back(obstacle.value_or(Fallback::collective));
-  if (able.size() == 1) // nothing to predict
+  if (able.size() == 1) // no prediction needed
     return {able.front()};
   return {*std::ranges::min_element(able, {},
                                     [&](const MechanismKind* mechanism) { return verdicts.predicted(*mechanism); })};
@@ -58,7 +57,7 @@ Decision choose(OffloadMode asked, std::optional<OffloadMode> policy, Verdicts& 
   if (mode.mechanism())
     return capable(*mode.mechanism(), verdicts);
   const Decision found = fastest(verdicts);
-  if (not found.offloaded()) // the obstacle is the reason to report, whatever the policy
+  if (not found.offloaded()) // report the obstacle as the reason, whatever the policy
     return found;
   if (mode.is_off())
     return fall_back(Fallback::policy);

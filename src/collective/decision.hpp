@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Choice of the mechanism that executes a call, with the reason: a pure function of what the run
- * asks for and of the mechanisms' verdicts on the call.
+/* Choice of the mechanism that executes a call, with the reason: a pure function of the run's request and of the
+ * mechanisms' verdicts on the call.
  *
- * The mode of a run (OffloadMode) and the outcome for a call (Decision) are separate. The first
- * rank of a call decides for all, so the inputs must not differ between the ranks of one correct
- * call. No mechanism is named here.
+ * The mode of a run (OffloadMode) and the outcome for a call (Decision) are separate. The first rank of a call decides
+ * for all, so the inputs must not differ between the ranks of a correct call. This code names no particular mechanism.
  */
 #pragma once
 
@@ -33,12 +32,12 @@ enum class Fallback {
   not_on_tree,
   no_gain,
   no_free_channel,
-  job_quota,     ///< the job holds as many channels as it may
-  locked,        ///< another job has a switch for itself
+  job_quota,     ///< the job already holds its maximum number of channels
+  locked,        ///< another job has exclusive use of a switch
   reserved,      ///< other jobs have reserved all channels of a switch
   host_faster,   ///< as predicted
   no_nic_memory, ///< the NIC's fast memory has no room for the call's state
-  packets,       ///< messages are packets, and offloaded calls flows
+  packets,       ///< messages are packets, but offloaded calls are flows
 };
 /** Text of each reason in the record. */
 template <> struct Names<Fallback> {
@@ -61,8 +60,7 @@ template <> struct Names<Fallback> {
                                    std::pair{Fallback::packets, std::string_view("network of packets")}};
 };
 
-/** Verdicts of the mechanisms on a call. The decision asks only for those that it depends on, since
- * they take time. */
+/** Verdicts of the mechanisms on a call, evaluated lazily since they take time. */
 class Verdicts {
 public:
   Verdicts()                           = default;
@@ -70,20 +68,19 @@ public:
   Verdicts& operator=(const Verdicts&) = delete;
   virtual ~Verdicts()                  = default;
 
-  /** Returns the reason why @p mechanism cannot execute such calls on the communicator, or none. If
-   * the reason is the collective, the call goes to the mechanism's rest. */
+  /** Returns the reason why @p mechanism cannot execute such calls on the communicator, or none. If the reason is the
+   * collective, the call goes to the mechanism's fallback. */
   virtual Fallback obstacle(const MechanismKind& mechanism) = 0;
-  /** Returns the resource that @p mechanism, which is able, lacks for this call, or none. */
+  /** Returns the resource that an otherwise capable @p mechanism lacks for this call, or none. */
   virtual Fallback shortage(const MechanismKind& mechanism) = 0;
   /** Returns the mechanisms whose times can be predicted, in order of preference. */
   virtual const std::vector<const MechanismKind*>& predictable() = 0;
-  /** Returns the predicted time of the call with @p mechanism, one of predictable() that can execute
+  /** Returns the predicted time of the call with @p mechanism, which must be in predictable() and able to execute
    * it. */
   virtual Seconds predicted(const MechanismKind& mechanism) = 0;
-  /** Returns whether the hosts are predicted to be faster than @p mechanism, which can execute the
-   * call. */
+  /** Returns whether the hosts are predicted to be faster than @p mechanism, which must be able to execute the call. */
   virtual bool hosts_are_faster(const MechanismKind& mechanism) = 0;
-  /** Returns the mechanism chosen as the hosts' algorithm; null if an algorithm is chosen. */
+  /** Returns the mechanism chosen as the hosts' algorithm; null if that is an ordinary algorithm. */
   virtual const MechanismKind* hosts_mechanism() = 0;
 };
 

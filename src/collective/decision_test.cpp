@@ -122,7 +122,7 @@ TEST(Decision, HandsOverNothingElse)
     unable.obstacles = {{&MULTICAST, reason}};
     EXPECT_EQ(unable.decision(), fallback(reason)) << to_text(reason);
   }
-  Facts reduction(MESSAGE); // a reduction has no rest
+  Facts reduction(MESSAGE); // a reduction has no fallback mechanism
   reduction.obstacles = {{&MESSAGE, Fallback::collective}};
   EXPECT_EQ(reduction.decision(), fallback(Fallback::collective));
 }

@@ -160,7 +160,7 @@ HostCall HostFallback::resolved(HostCall call, const Selection::Choice& choice) 
 Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
 {
   const auto own = named_.find(call.collective);
-  // Neighbourhood collectives are not predicted: no rank knows the others' blocks.
+  // Neighbourhood collectives are not predicted: no rank knows the blocks of all ranks.
   if (own != named_.end() && not own->second && not call.neighbors)
     return fastest_->choose(call, calls);
   const Algorithm* const named = own != named_.end() ? own->second : nullptr;
@@ -176,9 +176,9 @@ Selection::Choice HostFallback::choose(const HostCall& call, int calls) const
   }
   Selection::Choice choice = selection_.choose(call);
   if ((named || nccl_) && choice.algorithm &&
-      not choice.library) // named in the record: it has not been chosen for such calls
+      not choice.library) // named in the record, since the user has not chosen it for such calls
     choice.library = &selection_;
-  // SMPI has no neighbourhood collectives that could execute the call if no rule matches.
+  // SMPI has no neighbourhood collectives to fall back on if no rule matches.
   return choice.algorithm || not call.neighbors
              ? choice
              : Selection::Choice{find_algorithm(call.collective, "basic_linear"), {}};

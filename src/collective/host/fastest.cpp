@@ -14,10 +14,10 @@
 namespace weft {
 namespace {
 
-/// Minimum speedup of a later candidate over the best so far: equal ones differ by rounding, and libraries' own choices
-/// come first.
+/// Minimum speedup of a later candidate over the best so far: equal times differ by rounding, and the libraries' own
+/// choices come first.
 constexpr double CLEARLY = 1 - 1e-9;
-/// Number of distinct count vectors predicted exactly, per collective and set of hosts. After that, parts are taken as
+/// Number of distinct count vectors predicted exactly, per collective and set of hosts. Beyond that, parts are assumed
 /// equal: the program evidently changes its counts from call to call.
 constexpr int MOST_UNEVEN = 32;
 
@@ -48,7 +48,7 @@ class Race {
   const int calls_;
   Selection::Choice best_{nullptr, {}};
   Seconds time_{std::numeric_limits<double>::infinity()};
-  std::set<std::tuple<MakeSchedule, double, int, const Selection*>> tried_; // library is null if it does not matter
+  std::set<std::tuple<MakeSchedule, double, int, const Selection*>> tried_; // library is null if it makes no difference
   std::set<MakeSchedule> simple_;                                           // algorithms without nested calls
 
 public:
@@ -104,7 +104,7 @@ void FastestAlgorithm::prepare()
         libraries_.push_back(std::move(library));
 }
 
-/** Returns the call, or one with equal parts if too many different ones have been predicted. */
+/** Returns the call, or one with equal parts if too many different count vectors have been predicted. */
 HostCall FastestAlgorithm::comparable(int placement, const HostCall& call) const
 {
   const auto seen = uneven_.find({placement, std::string(call.collective)});

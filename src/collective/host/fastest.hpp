@@ -2,9 +2,9 @@
 /* Fastest algorithm of a call (`--fallback best`). Every algorithm that can execute the call is predicted, the
  * libraries' own choices first; a prediction stops once it is slower than the best so far.
  *
- * Predictions let all ranks enter together on a quiet network. Choices are memoized by everything that they depend on:
- * the hosts of the ranks, collective, count, element size, kind of operation, root, and number of consecutive calls.
- * Roots are equivalent if they have the same index on hosts with the same number of ranks. */
+ * In predictions, all ranks enter together on a quiet network. Choices are memoized by all their inputs: the hosts of
+ * the ranks, collective, count, element size, kind of operation, root, and number of consecutive calls. Roots are
+ * equivalent if they have the same index on hosts with the same number of ranks. */
 #pragma once
 
 #include "collective/host/engine/execution.hpp"
@@ -45,12 +45,12 @@ private:
   Selection::Choice predict(const std::vector<int>& hosts, const HostCall& call, int calls) const;
 
 public:
-  /** @p fabric must outlive the object; @p costs is called for the first prediction. */
+  /** @p fabric must outlive the object; @p costs is called at the first prediction. */
   FastestAlgorithm(const Fabric& fabric, MakeCosts costs) : fabric_(fabric), make_costs_(std::move(costs)) {}
   FastestAlgorithm(const FastestAlgorithm&)            = delete; // choices refer to its libraries
   FastestAlgorithm& operator=(const FastestAlgorithm&) = delete;
 
-  /** Returns the fastest algorithm of @p call, whose hosts are known, as one of @p calls consecutive calls. */
+  /** Returns the fastest algorithm for @p call, whose hosts are known, as one of @p calls consecutive calls. */
   Selection::Choice choose(const HostCall& call, int calls);
 };
 

@@ -87,7 +87,7 @@ const std::vector<int>& HostStage::ranks_of(int rank) const
   return all_.ranks[static_cast<std::size_t>(all_.of_rank[static_cast<std::size_t>(rank)])];
 }
 
-/** Returns a call of @p collective among the ranks of a host with the whole vector; the first rank is the root. */
+/** Returns a call of @p collective with the whole vector among the ranks of a host; the first rank is the root. */
 HostCall HostStage::among_host(std::string_view collective, std::size_t ranks) const
 {
   HostCall call;
@@ -118,7 +118,7 @@ Schedule HostStage::in_parts(std::string_view collective, int rank) const
                find_algorithm(collective, "basic_linear")->schedule);
 }
 
-/** Returns the steps of a rank until the leader of its host has the host's contribution. */
+/** Returns the steps of a rank until the leader of its host holds the host's contribution. */
 Schedule HostStage::give(int rank) const
 {
   const std::vector<int>& ranks = ranks_of(rank);
@@ -137,7 +137,7 @@ Schedule HostStage::give(int rank) const
   return among(std::span(ranks), call, place_among(ranks, rank), reduce.schedule);
 }
 
-/** Returns the steps of a rank once the leader of its host has the result. */
+/** Returns the steps of a rank once the leader of its host holds the result. */
 Schedule HostStage::get(int rank) const
 {
   const std::vector<int>& ranks = ranks_of(rank);
@@ -164,7 +164,7 @@ void HostStage::enter(int rank, Seconds now)
   const int member = all_.of_rank[static_cast<std::size_t>(rank)];
   ++members_[static_cast<std::size_t>(member)].entered;
   up_.execution.enter(rank, now);
-  tell_if_together(member); // the leader of a Bcast needs nothing from the others
+  tell_if_together(member); // the leader of a Bcast needs no data from other ranks
 }
 
 void HostStage::make_progress(int rank)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Host stage of an offloaded call with per-host contributions (NicModel::contributions): the ranks of a host combine
  * their data at a leader, the first rank, which calls the switch and distributes the result. Both directions are
- * schedules among the ranks of a host, with the costs of any other schedule.
+ * ordinary schedules among the ranks of a host.
  *
  *   collective           to the leader                  from the leader
  *   Allreduce, Barrier   Reduce                         Bcast
@@ -30,7 +30,7 @@ struct HostStageAlgorithms {
   const Algorithm* reduce;
   const Algorithm* bcast;
 
-  /** Returns the algorithms that @p nic names. Throws UserError for unknown names. */
+  /** Returns the algorithms named by @p nic. Throws UserError for unknown names. */
   static HostStageAlgorithms of(const NicModel& nic);
 };
 
@@ -45,28 +45,29 @@ struct HostStageCall {
   Bytes buffers             = {}; ///< size of a rank's buffers; see buffers_of_a_rank
 };
 
-/** Returns the view of @p call that the ranks of a host have. */
+/** Returns @p call as the ranks of a host see it. */
 HostStageCall host_stage_call(const CallDescriptor& call);
 
 class HostStage {
 public:
-  /** Callbacks of a host stage; rank_ended() is called when a rank's part of the call has ended. */
+  /** Callbacks of a host stage; rank_ended() is called when a rank has finished its part of the call. */
   class Listener : public RankCallbacks {
   public:
-    /** Reports that the leader of @p member has its host's contribution, and all ranks of the host have entered. */
+    /** Reports that the leader of @p member holds its host's contribution, and that all ranks of the host have
+     * entered. */
     virtual void contributed(int member) = 0;
   };
 
-  /** All arguments but @p call must outlive the object. */
+  /** All arguments except @p call must outlive the object. */
   HostStage(Agenda& agenda, Messages& network, const MessageCosts& costs, const std::vector<int>& hosts,
             Members members, HostStageAlgorithms algorithms, HostStageCall call, Listener& listener,
             const std::shared_ptr<Execution::Memory>& memory = nullptr);
 
   /** Enters @p rank now. */
   void enter(int rank, Seconds now);
-  /** Delivers the result of @p member to its leader now. */
+  /** Delivers the result for @p member to its leader now. */
   void deliver(int member, Seconds now);
-  /** Lets @p rank attend again. */
+  /** Makes @p rank attend again. */
   void make_progress(int rank);
 
 private:
@@ -90,10 +91,10 @@ private:
     void call_refused(const std::string& why) override { stage.listener_.call_refused(why); }
   };
   struct Member {
-    int entered    = 0;     // number of ranks
-    bool together  = false; // the leader has the host's contribution
+    int entered    = 0;     // number of ranks that have entered
+    bool together  = false; // true if the leader holds the host's contribution
     bool delivered = false;
-    std::vector<int> waiting; // ranks that only wait for the delivery
+    std::vector<int> waiting; // ranks that only await the delivery
   };
 
   const Members all_;

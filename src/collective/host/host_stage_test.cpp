@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-constexpr double STAGE_OVERHEAD = 0.2e-6; // CPU time of a message, on each side
+constexpr double STAGE_OVERHEAD = 0.2e-6; // CPU time per message, on each side
 constexpr double STAGE_COPY     = 2e9;
 constexpr double STAGE_SUM      = 4e9;
 constexpr double STAGE_LATENCY  = 0.1e-6; // FABRIC's loopback
@@ -36,7 +36,7 @@ copy_rate = "2GBps"
 reduction_rate = "4GBps")"));
   const MessageCosts costs_ = costs_of({}, fabric_.host());
 
-  /** Records events with their times. */
+  /** Records events and their times. */
   struct Seen : HostStage::Listener {
     Agenda agenda;
     std::map<int, double> contributions; // by member
@@ -46,7 +46,7 @@ reduction_rate = "4GBps")"));
     void rank_ended(int rank) override { ends[rank] = agenda.now().value(); }
   };
 
-  /** Lets ranks enter at @p enters and delivers results STAGE_IN_TREE after the last contribution. */
+  /** Makes ranks enter at @p enters and delivers results STAGE_IN_TREE after the last contribution. */
   void run(const std::vector<int>& hosts, const HostStageCall& call, const std::vector<double>& enters, Seen& seen,
            const NicModel& nic = {}) const
   {
@@ -97,7 +97,7 @@ TEST_F(HostStageTest, ABinomialReduceTakesOneRoundPerDoubling)
   }
 }
 
-// Both directions take the time of the hosts' own Reduce and Bcast, with any algorithm.
+// Both directions take as long as the hosts' own Reduce and Bcast, with any algorithm.
 TEST_F(HostStageTest, TakesAsLongAsTheHostsOwnSchedules)
 {
   for (const auto& [reduce, bcast] : {std::pair{"binomial", "binomial"},
@@ -202,7 +202,7 @@ TEST_F(HostStageTest, TakesALinearReduceForNonCommutativeOperations)
   EXPECT_EQ(shared.contributions[0], linear.contributions[0]);
 }
 
-// Consecutive calls take longer by the time of their stages, during which the tree is idle.
+// Consecutive calls take longer by the duration of their stages, during which the tree is idle.
 TEST_F(HostStageTest, IsPartOfThePrediction)
 {
   const std::vector<int> hosts{0, 0, 1, 1};

@@ -23,7 +23,7 @@ struct QuietNetwork {
   Agenda agenda;
   FabricRoutes ways;
   FlowNetwork flows;
-  std::optional<NicQueues> nics; // if they limit the number of messages
+  std::optional<NicQueues> nics; // present if NICs limit the message rate
   std::optional<QueuedMessages> queued;
 
   QuietNetwork(const Fabric& fabric, const MessageCosts& its_costs, const std::vector<int>& its_hosts)
@@ -39,12 +39,12 @@ struct QuietNetwork {
   Messages& messages() { return queued ? static_cast<Messages&>(*queued) : flows; }
 };
 
-/** Ends of the ranks of a call, and the callback for each. */
+/** Finish times of the ranks of a call, and the callback for each. */
 struct CallEnds {
   std::function<void(int rank, Seconds end)> then;
-  int ended = 0; // ranks that have ended
-  Seconds end;   // latest end so far
-  Seconds sum;   // sum of all ends
+  int ended = 0; // ranks that have finished
+  Seconds end;   // latest finish time so far
+  Seconds sum;   // sum of all finish times
 
   void add(int rank, Seconds now)
   {
@@ -153,7 +153,7 @@ public:
       at(1).call->enter(rank, Seconds());
   }
 
-  /** Runs until all ranks have left call @p number; returns false if that is later than @p limit. */
+  /** Runs until all ranks have left call @p number; returns false if that takes longer than @p limit. */
   bool run(int number, Seconds limit)
   {
     while (static_cast<std::size_t>(number) > calls_.size() || at(number).ends.ended < ranks()) {
@@ -171,7 +171,7 @@ public:
   /** Returns the predicted interval; see predicted_interval(). */
   Seconds interval(Seconds most)
   {
-    // Two successive calls that add the same time, within this tolerance: the steady state.
+    // Relative tolerance within which two successive calls add the same time: the steady state.
     constexpr double STEADY = 1e-3;
     Seconds before;
     Seconds added_before;

@@ -30,7 +30,7 @@ protected:
   }
 };
 
-// Three ranks: the first sends its vector to the second, which exchanges with the third and returns the sum.
+// Three ranks: the first sends its vector to the second, which exchanges with the third and sends the sum back.
 TEST_F(PredictionTest, ACallLastsUntilItsLastRankHasLeft)
 {
   const double message = LATENCY + WIRE;
@@ -38,7 +38,7 @@ TEST_F(PredictionTest, ACallLastsUntilItsLastRankHasLeft)
   EXPECT_NEAR(interval("allreduce", "recursive_doubling", 3, 1).value(), 3 * message, 1e-15);
   EXPECT_NEAR(predicted_time(fabric_, costs_, hosts(3), call("allreduce", 3), {by, {}}).value(), 7 * message / 3,
               1e-15);
-  // In a row, all wait for the first rank.
+  // In consecutive calls, all ranks wait for the first.
   EXPECT_NEAR(interval("allreduce", "recursive_doubling", 3, 10).value(), 3 * message, 0.01 * message);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Test support: a network without other traffic, on which each flow has its rate limit and each link its bandwidth. */
+/* Test support: a network without other traffic, on which rate limits of flows and bandwidths of links apply. */
 #pragma once
 
 #include "collective/in_network/call_carrier.hpp"

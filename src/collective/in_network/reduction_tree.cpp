@@ -22,8 +22,8 @@ struct Node {
   std::int64_t messages = 0;     // messages sent to the parent
   std::int64_t inputs   = 0;     // messages received from the children
   std::int64_t members  = 0;     // members at this vertex or below
-  int pipe              = -1;    // pipeline that the first child's messages enter; -1: none yet
-  bool pipes            = false; // whether they enter several pipelines
+  int pipe              = -1;    // pipeline that the first child's messages enter; -1: not known yet
+  bool pipes            = false; // true if contributions enter several pipelines
   Seconds combining;             // from the last contribution to the result
   MemberRange below;
   MemberDelays ways;
@@ -33,14 +33,14 @@ struct Node {
  * reduction tree and for all switches in a multicast tree; called "smart" below. */
 using IsSmart = std::function<bool(VertexId)>;
 
-/** Resources of other trees of the same call: links of hosts to switches, or rails, if there are several. */
+/** Resources used by other trees of the same call: links from hosts to switches, or rails, if there are several. */
 struct Used {
   std::unordered_set<LinkId> links;
   std::set<int> rails;
 };
 
 /** Returns the next hop of @p host towards @p root: the topology's, or the first of equal cost over a link that no
- * other tree uses; nothing if all are used. */
+ * other tree uses; nothing if all links are used. */
 std::optional<Hop> first_hop(const Topology& topology, VertexId host, VertexId root,
                              const std::unordered_set<LinkId>& used)
 {
@@ -60,14 +60,14 @@ IsSmart smart_switches(const Fabric& fabric)
   };
 }
 
-/** Returns the smart ones of @p switches. */
+/** Returns those of @p switches that are smart. */
 std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
 {
   std::erase_if(switches, [&](VertexId vertex) { return not is_smart(vertex); });
   return switches;
 }
 
-/** Returns the smart switches on the members' routes to @p goal, each once. */
+/** Returns the smart switches on the members' routes to @p goal, without duplicates. */
 std::vector<VertexId> smart_on_the_way(const FabricState& state, const IsSmart& is_smart,
                                        std::span<const VertexId> hosts, VertexId goal)
 {
@@ -118,8 +118,8 @@ public:
     add(root);
   }
 
-  /** Adds a host's route, which begins with @p first. Routing is destination-based, so from where the route meets the
-   * tree, it stays in it. */
+  /** Adds a host's route, which begins with @p first. Routing is destination-based, so the route stays in the tree from
+   * where it meets it. */
   void add_way(VertexId host, const Hop& first, std::int64_t members)
   {
     int at                                        = add(host);
@@ -207,10 +207,10 @@ private:
                                   parent.down_combined + down + combine, parent.down_forwarded + down + forward};
   }
 
-  /** Assigns each subtree a contiguous range of its parent's places. */
+  /** Assigns each subtree a contiguous range of its parent's positions. */
   static void give_places(std::vector<Node>& sorted)
   {
-    std::vector<std::int64_t> taken(sorted.size()); // by node: places assigned to its children so far
+    std::vector<std::int64_t> taken(sorted.size()); // by node: positions assigned to its children so far
     for (std::size_t at = 0; at < sorted.size(); ++at) {
       Node& node = sorted[at];
       if (node.parent >= 0) {
@@ -278,7 +278,7 @@ private:
     longest.down_forwarded = std::max(longest.down_forwarded, node.ways.down_forwarded);
     tree_.forwarding       = std::max(tree_.forwarding, node.ways.up_forwarded + node.ways.down_forwarded);
 
-    // The round trip to the first smart switch; a switch's turnaround is measured with one.
+    // The round trip to the first smart switch, since a switch's turnaround is measured with a single switch.
     const VertexId first = tree_.switches[static_cast<std::size_t>(above)].index + fabric_.host_count();
     Seconds trip         = fabric_.model_at(first).processing_latency;
     const Node* at       = &node;
@@ -292,7 +292,7 @@ private:
   }
 };
 
-/** Adds the routes of all members; returns whether each has a way that no other tree uses. */
+/** Adds the routes of all members; returns whether each member has a route that no other tree uses. */
 bool add_ways(RouteUnion& ways, const Topology& topology, VertexId root,
               const std::map<VertexId, std::int64_t>& members_at, const Used& used)
 {
@@ -307,8 +307,8 @@ bool add_ways(RouteUnion& ways, const Topology& topology, VertexId root,
   return true;
 }
 
-/** Returns the union of the members' routes to the first root that all can reach in ways that no other tree uses; empty
- * if there is none. */
+/** Returns the union of the members' routes to the first root that all can reach by routes that no other tree uses;
+ * empty if there is none. */
 std::vector<Node> reachable_union(const FabricState& state, const IsSmart& is_smart, std::span<const VertexId> hosts,
                                   const std::map<VertexId, std::int64_t>& members_at, std::size_t spread,
                                   const Used& used)
@@ -341,7 +341,7 @@ TreeResult build_tree(const FabricState& state, const IsSmart& is_smart, std::sp
   const std::vector<Node> nodes = reachable_union(state, is_smart, once, members_at, spread, used);
   if (nodes.empty())
     return {std::nullopt, NoTree::no_common_switch};
-  // If every contribution crosses a link separately, the root does no more than a host could.
+  // If every contribution crosses a link separately, the root combines no better than a host could.
   const auto all = static_cast<std::int64_t>(hosts.size());
   for (const Node& node : nodes)
     if (node.parent >= 0 && node.messages == all)
@@ -374,7 +374,7 @@ std::unordered_set<LinkId> host_links(const Fabric& fabric, const ReductionTree&
 
 void count_sharing(std::vector<ReductionTree>& trees)
 {
-  std::unordered_map<int, int> at; // by switch: trees
+  std::unordered_map<int, int> at; // by switch: number of trees
   for (const ReductionTree& tree : trees)
     for (const TreeSwitch& node : tree.switches)
       ++at[node.index];

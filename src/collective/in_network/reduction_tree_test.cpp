@@ -100,13 +100,13 @@ TEST(StarTree, RoundTripsBeyondTheShortestAreCounted)
 {
   const Fabric fabric = fabric_of(FABRIC + "[[links]]\nmatch = 'host-2'\nlatency = '7us'\n");
   EXPECT_DOUBLE_EQ(tree_of(fabric, {0, 1, 2}).tree->beyond_first.value(), 12e-6);
-  // A way with zero latency counts as a shortest way, too.
+  // A route with zero latency counts as a shortest route too.
   const Fabric instant =
       fabric_of(replaced(FABRIC, "\"3us\"", "\"0us\"") + "[[links]]\nmatch = 'host-0'\nlatency = '0us'\n");
   EXPECT_DOUBLE_EQ(tree_of(instant, {0, 1, 2}).tree->beyond_first.value(), 2e-6);
 }
 
-/** Star whose third and fourth host are on the second pipeline. */
+/** Star whose third and fourth hosts are on the second pipeline. */
 const std::string TWO_PIPES =
     replaced(FABRIC, "[[switch.offload]]", "pipe_ports = 2\npipe_latency = '1us'\n[[switch.offload]]");
 
@@ -223,8 +223,7 @@ TEST(TwoLevelTree, TakesTheRootThatIsSmart)
 
 // ---- Fabrics with failed links or switches
 
-/** Returns the root of the tree over hosts 0 and 3, one of the two top switches; none without a
- * tree. */
+/** Returns the root of the tree over hosts 0 and 3, one of the two top switches; none without a tree. */
 std::optional<int> root_of(const FabricState& state, std::size_t spread)
 {
   const TreeResult result = build_reduction_tree(state, std::vector<VertexId>{0, 3}, spread);
@@ -310,7 +309,7 @@ std::string fat_tree(const std::string& keys)
                   "max_ports = 64");
 }
 
-/** Returns how many trees there are, and checks that no link of a host is in two of them. */
+/** Returns the number of trees, and checks that no link of a host is in two of them. */
 std::size_t trees_of(const Fabric& fabric, const std::vector<VertexId>& hosts, int most = 8)
 {
   const std::vector<ReductionTree> trees = build_reduction_trees(fabric, hosts, 0, most);

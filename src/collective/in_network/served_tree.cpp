@@ -55,14 +55,14 @@ void ServingSwitch::match()
     const ServingRequest& next = batch_.emplace_back(unmatched_.front());
     unmatched_.pop_front();
     tree_.expect();
-    // The network keeps the call until its last member has ended. Two pointers fit into a
-    // std::function without allocation, here and in reply().
+    // The network keeps the call until its last member has ended. Two pointers fit into a std::function without
+    // allocation, here and in reply().
     tree_.service.carrier.transfer(next.from, vertex_, next.bytes, tree_.service.world,
                                    [this, call = next.call](const FlowResult& result) { arrive(*call, result); });
   }
 }
 
-/** A message has arrived, or has failed to. Posts receives for those that the next call still lacks. */
+/** A message has arrived or failed. Posts receives for the messages that the next call still lacks. */
 void ServingSwitch::arrive(ServedCall& call, const FlowResult& result)
 {
   if (not tree_.serves())

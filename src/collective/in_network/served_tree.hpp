@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reduction tree whose switches serve the calls of a communicator one after another: Belbeisi et al. (CF '26),
- * section 4.
+/* Reduction tree whose switches serve the calls of a communicator one after another: Belbeisi et al. (CF '26), section
+ * 4.
  *
- * A tree switch posts a receive for each message that its next call combines, and a message leaves its sender, a
- * member or a child switch, once a receive is posted for it: first come, first served, and at one instant in the order
- * of their calls. Once all have arrived, the switch processes them and sends one message of the same kind to its
- * parent. At the root the call is complete, and the results return, from each switch to all children at once. */
+ * A tree switch posts a receive for each message that its next call combines, and a message leaves its sender, a member
+ * or a child switch, once a receive is posted for it. Receives are assigned in FIFO order and, at the same instant, in
+ * the order of calls. Once all messages have arrived, the switch processes them and sends one message of the same kind
+ * to its parent. The root completes the call, and each switch returns the results to all its children at once. */
 #pragma once
 
 #include "collective/in_network/traffic.hpp"
@@ -36,12 +36,12 @@ public:
   virtual std::string collective() const                                        = 0;
   virtual const TreeCall& tree_call() const                                     = 0;
   virtual Loads loads(const MemberRange& below, const SwitchModel& model) const = 0;
-  /** A switch sends the result of a member; replied() follows. */
+  /** Called when a switch sends the result of a member; replied() follows. */
   virtual void expect_reply() = 0;
-  /** The result of @p member has arrived at its host, or has failed to. */
+  /** Called when the result of @p member has arrived at its host, or has failed. */
   virtual void replied(int member, const FlowResult& result) = 0;
   virtual void fail_with(const FlowResult& result)           = 0;
-  /** A switch of the tree has lost the state of the call. */
+  /** Called when a switch of the tree has lost the state of the call. */
   virtual void interrupt(const std::string& why) = 0;
 
   Bytes vector() const { return tree_call().movement.combines ? tree_call().message : Bytes(); }
@@ -53,9 +53,9 @@ struct ServingRequest {
   MemberRange below;    ///< members that it represents
   VertexId from;        ///< vertex of its sender
   Bytes bytes;          ///< payload
-  ServingSwitch* child; ///< its sender; null if that is a member
-  int member;           ///< its sender, if that is a member
-  Seconds since = {};   ///< time from which it waits for a receive
+  ServingSwitch* child; ///< sending switch; null if a member sends
+  int member;           ///< sending member, if a member sends
+  Seconds since = {};   ///< time since which it has waited for a receive
 };
 
 class ServingSwitch : public Due {
@@ -66,15 +66,15 @@ class ServingSwitch : public Due {
   ServingSwitch* const parent_; // null at the root
   Aggregation& aggregation_;
   const VertexId vertex_;
-  std::int64_t served_   = 0;            // calls
-  bool will_match_       = false;        // at the end of this instant
-  std::size_t posted_    = 0;            // receives that no request has matched
-  std::size_t under_way_ = 0;            // receives whose message has not arrived, those of posted_ included
+  std::int64_t served_   = 0;            // number of calls served
+  bool will_match_       = false;        // true if matching is scheduled for the end of this instant
+  std::size_t posted_    = 0;            // unmatched posted receives
+  std::size_t under_way_ = 0;            // receives whose message has not arrived, including posted_
   std::vector<ServingRequest> batch_;    // requests that have matched the posted receives
-  std::deque<ServingRequest> unmatched_; // requests that wait for a receive
+  std::deque<ServingRequest> unmatched_; // requests waiting for a receive
   std::map<std::int64_t, std::vector<ServingRequest>> arrived_; // by number of their call
   std::vector<ServingRequest> serving_;                         // requests of the call that is being served
-  Seconds start_;                                               // of that call
+  Seconds start_;                                               // start time of that call
 
   void collect();
   void match_soon();
@@ -91,9 +91,9 @@ public:
 
   const SwitchModel& model() const { return aggregation_.model(); }
   void request(ServingRequest request);
-  /** The reply of the parent has arrived, or has failed to. */
+  /** Called when the parent's reply has arrived, or has failed. */
   void replied(ServedCall& call, const FlowResult& result);
-  /** Gives up the call that is being served. */
+  /** Abandons the call that is being served. */
   void abandon();
   void due(std::uint64_t what) override;
 };
@@ -102,11 +102,11 @@ public:
 class ServedTree : public BreakableCall, public std::enable_shared_from_this<ServedTree> {
   const std::shared_ptr<const ReductionTree> tree_;
   std::deque<ServingSwitch> switches_; // in the tree's order
-  std::vector<ServedCall*> calls_;     // that have not ended, in their order; only of runs with faults
-  std::int64_t started_  = 0;          // calls
-  std::int64_t expected_ = 0;          // callbacks
+  std::vector<ServedCall*> calls_;     // unfinished calls in order; only in runs with faults
+  std::int64_t started_  = 0;          // number of calls started
+  std::int64_t expected_ = 0;          // callbacks yet to come
   bool broken_           = false;
-  std::shared_ptr<ServedTree> kept_; // itself, while it is broken and callbacks are to come
+  std::shared_ptr<ServedTree> kept_; // itself, while it is broken and callbacks are yet to come
 
 public:
   const TreeService service;
@@ -119,15 +119,15 @@ public:
   /** Adds a call, and returns its number. */
   std::int64_t add(ServedCall& call);
   void remove(const ServedCall& call);
-  /** Returns whether a switch has lost its state: the tree serves no call any more. */
+  /** Returns whether a switch has lost its state, so that the tree no longer serves calls. */
   bool is_broken() const { return broken_; }
   void lose_state(int device) override;
-  /** Interrupts all calls that have not ended. */
+  /** Interrupts all unfinished calls. */
   void interrupt(const std::string& why);
 
-  /** Counts a callback to a switch of the tree that is to come. */
+  /** Registers a callback that a switch of the tree will get. */
   void expect() { ++expected_; }
-  /** Counts one that has come. Returns false if the tree is broken; it may have been deleted then. */
+  /** Counts such a callback. Returns false if the tree is broken; the tree may then have been deleted. */
   bool serves();
 };
 

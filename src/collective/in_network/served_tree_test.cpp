@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-/** Allreduce of a member a host. */
+/** Allreduce with one member per host. */
 class CallOnSwitches : public ServedCall {
   const TreeCall& call_;
   Traffic traffic_;
@@ -23,8 +23,8 @@ class CallOnSwitches : public ServedCall {
 public:
   std::int64_t position = 0;
   std::vector<double> results; // times, by member; 0: none yet
-  int replies = 0;             // that switches have begun to send
-  std::string why;             // it was interrupted
+  int replies = 0;             // replies that switches have begun to send
+  std::string why;             // reason of the interruption
   const CallCarrier& carrier;
 
   CallOnSwitches(const ReductionTree& tree, const TreeCall& call, const CallCarrier& its_carrier)
@@ -48,7 +48,7 @@ public:
   void interrupt(const std::string& reason) override { why = reason; }
 };
 
-/** Tree over all hosts of a fabric, and calls whose members send when they are told. */
+/** Tree over all hosts of a fabric, and calls whose members send on command. */
 class ServedFabric : Due {
   std::vector<Aggregation> switches_;
   std::deque<CallOnSwitches> calls_;
@@ -136,14 +136,14 @@ TEST(ServedTree, OverTwoLevelsTakesEachLinkUpAndDown)
   for (int member = 0; member < 4; ++member)
     tree.send(call, member, 0);
   tree.carrier.run();
-  // Three switches combine on the way up, or down if only the root's result passes a leaf: it forwards that.
+  // Three switches combine on the way up; on the way down, a leaf forwards the root's result.
   const double forwarding = tree.fabric.switch_model(0).hop_latency().value();
   for (const double end : tree.at(call).results)
     EXPECT_NEAR(end, 4 * (LINK + 4000 / 1e9) + 2 * COMBINING + forwarding, 1e-12);
   EXPECT_EQ(tree.parts.size(), 3);
 }
 
-// The second call's messages wait until the switch has posted receives for it: after the first call is complete.
+// The messages of the second call wait until the switch has posted receives for it, after the first call is complete.
 TEST(ServedTree, ServesCallsOneAfterAnother)
 {
   ServedFabric star(FABRIC, 4000);
@@ -161,7 +161,7 @@ TEST(ServedTree, ServesCallsOneAfterAnother)
   }
 }
 
-// Receives are matched by whoever comes first, so that a message of the next call may take one of this call's.
+// Receives are matched in FIFO order, so a message of the next call may take one of this call's receives.
 TEST(ServedTree, AMessageOfTheNextCallTakesAReceiveAndIsKept)
 {
   ServedFabric star(FABRIC, 4000);
@@ -170,7 +170,7 @@ TEST(ServedTree, AMessageOfTheNextCallTakesAReceiveAndIsKept)
   for (int member = 0; member < 3; ++member)
     star.send(first, member, 0);
   star.send(second, 0, 1e-6);
-  star.send(first, 3, 2e-6); // waits for a receive, which the arrival of the four posts
+  star.send(first, 3, 2e-6); // waits for a receive, which is posted when the four have arrived
   for (int member = 1; member < 4; ++member)
     star.send(second, member, 2e-6);
   star.carrier.run();
@@ -209,7 +209,7 @@ TEST(ServedTree, LivesUntilItsLastCallback)
   const std::size_t call = star.begin();
   for (int member = 0; member < 4; ++member)
     star.send(call, member, 0);
-  star.carrier.run_until(1e-6); // messages are under way
+  star.carrier.run_until(1e-6); // messages are in flight
   const std::weak_ptr<ServedTree> tree = star.served;
   star.served->interrupt("a test");
   star.served.reset();

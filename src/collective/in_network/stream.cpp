@@ -10,12 +10,11 @@
 namespace weft {
 namespace {
 
-/** Above this number of message sizes on a switch's links, sizes within a factor of two count as
- * equal, since more flows cost more than they add in accuracy. The time on a quiet fabric and the
- * bytes on the links stay exact. */
+/** Above this number of message sizes on a switch's links, sizes within a factor of two are merged, since more flows
+ * cost more than they add in accuracy. The time on a quiet fabric and the bytes on the links stay exact. */
 constexpr std::size_t MOST_FLOWS = 8;
 
-/** Returns the longest way from a giving member to a getting one. */
+/** Returns the longest route from a sending member to a receiving member. */
 Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
 {
   const MemberDelays& longest = tree.longest;
@@ -56,8 +55,8 @@ SwitchModel with_slots(SwitchModel model, int slots)
   return model;
 }
 
-/** Returns the packets' time on a switch's links without other traffic. If the switch computes,
- * every packet passes its slots; for a Reduce_scatter, this includes the packets of all parts. */
+/** Returns the packets' time on a switch's links without other traffic. If the switch computes, every packet passes its
+ * slots; for a Reduce_scatter, this includes the packets of all parts. */
 Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwitch& node, const TreeCall& call,
                   const Traffic& traffic, const std::vector<FlowLink>& links, BytesPerSecond host_rate)
 {
@@ -72,7 +71,7 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
     return busiest;
   const Bytes combined     = call.message * static_cast<double>(node.contributions);
   const Bytes served       = call.message * static_cast<double>(tree.place.size() - 1) * call.passed_on;
-  const int sharing        = std::min(tree.sharing, call.trees); // trees of the call that the switch serves at once
+  const int sharing        = std::min(tree.sharing, call.trees); // trees of the call that share the switch
   busiest                  = std::max({busiest, combined * (1 - call.passed_on) * sharing / model.aggregation_rate,
                                        served * static_cast<double>(call.trees) / fabric.host().reduction_rate});
   const Seconds turnaround = model.turnaround + tree.beyond_first + call.stall;
@@ -82,8 +81,8 @@ Seconds streaming(const Fabric& fabric, const ReductionTree& tree, const TreeSwi
   return streaming_time(its, call.message, packet_train(its, call.message).wire / busiest, turnaround);
 }
 
-/** Returns the time that the hosts take for the data before the first packet leaves and after the
- * last has arrived. */
+/** Returns the time that the hosts take for the data before the first packet leaves and after the last one has
+ * arrived. */
 Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
 {
   if (call.message == Bytes())
@@ -96,8 +95,8 @@ Seconds copying(const Fabric& fabric, const ReductionTree& tree, const TreeCall&
   return all;
 }
 
-/** Returns the way of a packet without a slot from the tree's root to the server and of its result back, times the
- * probability that the call has such packets. A server that is the root of the call only takes. */
+/** Returns the latency of a packet without a slot from the tree's root to the server and of its result back, times the
+ * probability that the call has such packets. A server that is the root of the call sends nothing back. */
 Seconds server_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, const NicCalls& costs)
 {
   if (call.passed_on == 0 || call.movement.receivers == Participants::root)

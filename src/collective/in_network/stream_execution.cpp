@@ -45,7 +45,7 @@ void StreamExecution::start(std::vector<Share> shares, double part, Seconds star
 
 void StreamExecution::start_share(std::size_t number)
 {
-  const Share share = shares_[number]; // kept: the last flow may end at once
+  const Share share = shares_[number]; // a copy: the last flow may end immediately
   for (std::size_t position = 0; position < share.plan->switches.size(); ++position) {
     service_.aggregation(share.tree->switches[position]).begin(vector(), share.passed_on);
     for (const StreamFlow& flow : share.plan->switches[position].flows)
@@ -75,7 +75,7 @@ void StreamExecution::start_breakable(StreamFlow flow, const Share& share)
                                                        }));
 }
 
-/** Waits until the last packet of every slot has been sent often enough to arrive. */
+/** Waits until the last packet of every slot has been retransmitted until it arrives. */
 void StreamExecution::await_last_packets()
 {
   const int times = service_.recovery->losses.any() ? transmissions() : 1;
@@ -88,8 +88,8 @@ void StreamExecution::await_last_packets()
   service_.carrier.call_after(service_.recovery->model.time_of(times - 1), *this, attempt_);
 }
 
-/** Draws how often the last packets are sent: at most r times with the product of (1 - p^r)^slots over the trees as
- * probability. */
+/** Draws the number of transmissions of the last packets: the probability of at most r is the product of (1 -
+ * p^r)^slots over the trees. */
 int StreamExecution::transmissions() const
 {
   std::vector<std::pair<double, double>> trees; // probability of a loss, slots
@@ -135,7 +135,7 @@ void StreamExecution::due(std::uint64_t attempt)
   const auto self = kept_;
   if (--events_ == 0)
     kept_ = nullptr;
-  if (attempt == attempt_) // otherwise it has been hit since
+  if (attempt == attempt_) // otherwise another fault has hit it since
     finish();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Execution of a call as streams: the flows of all switches of its trees start at once, and the last one to end ends
- * the call. In runs with faults, a flow may be cut, and a lost packet at the end of a stream delays the call by the
- * timeouts after which it is sent again. */
+/* Execution of a call as streams: the flows of all switches of its trees start together, and the last one to end
+ * completes the call. In runs with faults, a flow may be cut, and a lost packet at the end of a stream delays the call
+ * by the timeouts before its retransmission. */
 #pragma once
 
 #include "collective/in_network/stream.hpp"
@@ -26,11 +26,12 @@ public:
   virtual ~StreamOwner()                     = default;
 
   virtual std::string collective() const = 0;
-  /** Returns the callback of a flow's end: it runs @p next if the flow has arrived, and keeps the owner until then. */
+  /** Returns the callback for a flow's end: it runs @p next if the flow has arrived, and keeps the owner alive until
+   * then. */
   virtual FlowEnd when_arrived(std::function<void()> next) = 0;
-  /** Returns a reference that keeps the owner. */
+  /** Returns a reference that keeps the owner alive. */
   virtual std::shared_ptr<void> keep() = 0;
-  /** All flows have arrived, and the switches have executed the call. */
+  /** Called when all flows have arrived and the switches have executed the call. */
   virtual void stream_ended() = 0;
 };
 
@@ -38,10 +39,10 @@ class StreamExecution : Due {
 public:
   /** Part of a call over one tree. */
   struct Share {
-    const ReductionTree* tree; ///< kept by the owner
+    const ReductionTree* tree; ///< kept alive by the owner
     std::shared_ptr<const StreamPlan> plan;
-    Seconds latency;      ///< of its flows: the plan's base latency, with jitter
-    double passed_on = 0; ///< part of the packets that find no free slot
+    Seconds latency;      ///< latency of its flows: the plan's base latency, with jitter
+    double passed_on = 0; ///< fraction of the packets that find no free slot
   };
 
 private:
@@ -51,15 +52,15 @@ private:
   StreamOwner& owner_;
   const TreeCall& call_;
   std::vector<Share> shares_; // by tree
-  Seconds start_;             // of the call
-  double part_ = 1;           // part of the call that the flows carry
-  int flows_   = 0;           // unfinished
+  Seconds start_;             // start time of the call
+  double part_ = 1;           // fraction of the call that the flows carry
+  int flows_   = 0;           // number of unfinished flows
 
-  // In runs with faults.
-  std::vector<std::uint64_t> numbers_; // of the flows, for their cancellation; ENDED
+  // Only in runs with faults:
+  std::vector<std::uint64_t> numbers_; // numbers of the flows, for cancellation; ENDED
   std::uint64_t attempt_ = 0;          // number of stops
   std::shared_ptr<void> kept_;         // the owner, while the last packets are awaited
-  int events_ = 0;                     // entries in the agenda
+  int events_ = 0;                     // number of entries in the agenda
 
   Bytes vector() const;
   void start_share(std::size_t number);
@@ -76,13 +77,13 @@ public:
   {
   }
 
-  /** Starts the flows of @p part of the call, which began at @p start. */
+  /** Starts the flows for the fraction @p part of the call, which began at @p start. */
   void start(std::vector<Share> shares, double part, Seconds start);
-  /** Stops the flows after a hit. Returns the part of them that has not arrived, at least @p left. */
+  /** Stops the flows after a fault. Returns the fraction that has not arrived, at least @p left. */
   double stop(double left);
   /** Returns whether a switch belongs to one of the trees. */
   bool uses(int device) const;
-  /** Returns the part of the call that follows its last complete window, if @p left has not arrived. */
+  /** Returns the fraction of the call after its last complete window, if @p left has not arrived. */
   double rest(double left) const;
 };
 

@@ -106,7 +106,7 @@ TEST(StreamExecution, EachSwitchOfTheTreeCountsTheCallOnce)
   EXPECT_EQ(stream.reduced, (4 + 2) * 800); // four hosts' contributions, and two leaves' at the root
 }
 
-// 6,400 B are 16 windows of 4 slots of 100 B. What follows the last complete one is sent again.
+// 6,400 B are 16 windows of 4 slots of 100 B. Data after the last complete window is sent again.
 TEST(StreamExecution, TheRestAfterAHitBeginsBehindTheLastCompleteWindow)
 {
   const Fabric fabric = fabric_of(FABRIC);
@@ -139,8 +139,8 @@ TEST(StreamExecution, AStoppedFlowOfWhichNothingArrivedIsAllLeft)
   EXPECT_EQ(stream.execution->rest(1), 1);
 }
 
-// The last packet of each of 4 slots is lost with probability p on the way up and down: with the number d drawn from
-// [0, 1), it takes the least r with (1 - p^r)^4 > d.
+// The last packet of each of 4 slots is lost with probability p on the way up and down. For a number d drawn from [0,
+// 1), the number of transmissions is the smallest r with (1 - p^r)^4 > d.
 TEST(StreamExecution, LostLastPacketsDelayTheCallByTheirTimeouts)
 {
   const Fabric fabric = fabric_of(FABRIC);
@@ -155,7 +155,7 @@ TEST(StreamExecution, LostLastPacketsDelayTheCallByTheirTimeouts)
     const double drawn    = same.draw();
     const double least    = std::log(1 - std::pow(drawn, 1. / 4)) / std::log(0.3);
     const int times       = std::max(1, static_cast<int>(std::floor(least)) + 1);
-    const double timeouts = 1e-3 * (std::pow(2, times - 1) - 1); // each twice as long as the one before
+    const double timeouts = 1e-3 * (std::pow(2, times - 1) - 1); // each twice as long as the previous one
     delayed += times > 1 ? 1 : 0;
     ASSERT_EQ(stream.ends.size(), static_cast<std::size_t>(call) + 1);
     EXPECT_NEAR(stream.ends.back() - begun, stream.plan->duration().value() + timeouts, 1e-9);

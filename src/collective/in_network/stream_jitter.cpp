@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-/** Returns, by place, the sum over the links that a member's packets cross. */
+/** Returns, by position, the sum over the links that a member's packets cross. */
 template <class OfLink> std::vector<Seconds> by_place(const ReductionTree& tree, OfLink&& of_link)
 {
   std::vector<Seconds> sums(tree.place.size() + 1); // each as the difference from the previous one
@@ -22,7 +22,7 @@ template <class OfLink> std::vector<Seconds> by_place(const ReductionTree& tree,
   return sums;
 }
 
-/** Returns the longest way, including jitter, of the members that give or get. */
+/** Returns the longest route latency, including jitter, of the members that send or receive. */
 Seconds longest(const ReductionTree& tree, const TreeCall& call, Participants who, Seconds MemberDelays::* way,
                 const std::vector<Seconds>& jitter)
 {

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/** Returns the increase of the longest way from a giving member to a getting one in the @p number-th
- * call of communicator @p communicator. Jitter is drawn for each link of the tree, up and down. */
+/** Returns the increase of the longest route from a sending member to a receiving one in the @p number-th call of
+ * communicator @p communicator. Jitter is drawn for each link of the tree, up and down. */
 Seconds stream_jitter(const ReductionTree& tree, const TreeCall& call, const Jitter& jitter, std::uint32_t communicator,
                       std::uint32_t number);
 

@@ -33,8 +33,7 @@ TEST(StreamJitter, IsThatOfTheWayUpAndDown)
   EXPECT_DOUBLE_EQ(jitter_of(one, Movement::bcast, 2, 0).value(), 2e-6);
 }
 
-// On a star, the maximum of four exponential delays up, and of four down: twice the fourth harmonic
-// number.
+// On a star, the maximum of four exponential delays up, and of four down: twice the fourth harmonic number.
 TEST(StreamJitter, WaitsForTheSlowest)
 {
   const Fabric fabric           = fabric_of(FABRIC + JITTER + "'exponential'\n");

@@ -28,7 +28,7 @@ StreamPlan plan(const Fabric& fabric, const ReductionTree& tree, const TreeCall&
   return plan_streams(fabric, tree, call, fabric.nic().offload_copy_rate);
 }
 
-/** Returns the duration on a quiet fabric from the last contribution on. */
+/** Returns the duration on a quiet fabric after the last contribution. */
 double duration(const Fabric& fabric, const ReductionTree& tree, double message)
 {
   const StreamPlan planned = plan(fabric, tree, allreduce(message));
@@ -54,8 +54,8 @@ ReductionTree tree_over(const Fabric& fabric, int hosts, int ranks = 1)
   return *build_reduction_tree(fabric, rank_hosts, 0).tree;
 }
 
-/** Returns the duration from the numbers of FABRIC alone: 100 B of payload and 25 B of overhead per
- * packet, 4 slots, 1 GB/s. */
+/** Returns the duration computed from the numbers of FABRIC alone: 100 B of payload and 25 B of overhead per packet, 4
+ * slots, 1 GB/s. */
 double closed_form(double message, int ranks)
 {
   const double rate     = 1e9 / ranks;
@@ -96,9 +96,9 @@ TEST(Stream, BaseLatencyHasAllItsParts)
   EXPECT_DOUBLE_EQ(without("offload_overhead = \"2us\""), 6e-6);
   EXPECT_DOUBLE_EQ(without("message_gap = \"0.5us\""), 7e-6);
   EXPECT_DOUBLE_EQ(without("processing_latency = \"3us\""), 5e-6);
-  EXPECT_DOUBLE_EQ(without("forwarding_latency = \"0.25us\""), 8e-6); // no switch only forwards
+  EXPECT_DOUBLE_EQ(without("forwarding_latency = \"0.25us\""), 8e-6); // there is no switch that only forwards
   EXPECT_DOUBLE_EQ(without("turnaround = \"9us\""), 8e-6);
-  EXPECT_DOUBLE_EQ(without("latency = \"0.1us\""), 8e-6); // the loopback's
+  EXPECT_DOUBLE_EQ(without("latency = \"0.1us\""), 8e-6); // latency of the loopback
 }
 
 TEST(Stream, WireIsOneContributionInWholeBytes)
@@ -151,14 +151,12 @@ TEST(Stream, OverTwoLevelsWaitsForTheLongerRoundTrip)
   EXPECT_EQ(plan(fabric, tree, allreduce(100)).switches.size(), 3);
   EXPECT_DOUBLE_EQ(base_latency(fabric, tree), 2e-6 + 8e-6 + 2.25e-6);
   EXPECT_DOUBLE_EQ(duration(fabric, tree, 400), 12.25e-6 + 500 / 1e9);
-  // Each further window takes a turnaround of 9 us plus 5.25 us, by which the way is longer than
-  // over one switch.
+  // Each further window takes a turnaround of 9 us plus 5.25 us, by which the route is longer than over one switch.
   EXPECT_NEAR(duration(fabric, tree, 800), 12.25e-6 + 14.25e-6 + 500 / 1e9, 1e-15);
 }
 
-// Eight parts of 10 B are eight packets, each in one of four slots: two windows, although all parts
-// would fit into one packet. A host's cable carries its two ranks' contributions to seven parts
-// each.
+// Eight parts of 10 B are eight packets, each in one of four slots: two windows, although all parts would fit into one
+// packet. A host's cable carries its two ranks' contributions to seven parts each.
 TEST(Stream, EachPartOfAReduceScatterTakesSlotsOfItsOwn)
 {
   const Fabric fabric = fabric_of(FABRIC);
@@ -167,9 +165,8 @@ TEST(Stream, EachPartOfAReduceScatterTakesSlotsOfItsOwn)
   EXPECT_NEAR(plan(fabric, tree_over(fabric, 4, 2), call).duration().value(), 7.5e-6 + 9e-6 + on_cable / 2, 1e-15);
 }
 
-// If the link is faster, the window alone determines a Reduce_scatter's rate: `slots` packets per
-// turnaround, which on two levels includes the way between the switches. Store and forward has no
-// window and can be faster.
+// If the link is faster, the window alone determines a Reduce_scatter's rate: `slots` packets per turnaround, which on
+// two levels includes the route between the switches. Store and forward has no window and can be faster.
 TEST(Stream, AReduceScatterOverTwoLevelsHasAWindowEachTurnaround)
 {
   const Fabric fabric =
@@ -183,7 +180,7 @@ TEST(Stream, AReduceScatterOverTwoLevelsHasAWindowEachTurnaround)
   EXPECT_NEAR(plan(fabric, tree, call).streaming.value(), (windows - 1) * turnaround + on_cable / windows, 1e-12);
 }
 
-// ---- Against the testbed
+// ---- Comparison with the testbed
 
 struct Measured {
   double bytes;
@@ -225,7 +222,7 @@ TEST(Stream, ReproducesTheTestbed)
   EXPECT_LE(std::expm1(*std::ranges::max_element(errors)), 0.05);
 }
 
-// Belbeisi et al. (CF '26), figure 5: 1 KiB on 4 to 16 hosts takes the same time.
+// Belbeisi et al. (CF '26), figure 5: 1 KiB takes the same time on 4 to 16 hosts.
 TEST(Stream, DoesNotGrowWithTheHosts)
 {
   const Fabric fabric = Fabric::load("tofino-16");
@@ -261,7 +258,7 @@ TEST(Stream, LargeReductionsStreamWithoutSlots)
   EXPECT_NEAR(plan(fabric, tree, refused).duration().value(), 7e-6 + 1000 * 4 / 100e6, 1e-15);
 }
 
-/** Returns the time of an Allreduce of 10 packets on 4 hosts of which @p part finds no free slot. */
+/** Returns the time of an Allreduce of 10 packets on 4 hosts, of which the fraction @p part finds no free slot. */
 double passing_on(const Fabric& fabric, double part)
 {
   TreeCall call  = allreduce(1000);
@@ -269,8 +266,8 @@ double passing_on(const Fabric& fabric, double part)
   return plan(fabric, tree_over(fabric, 4), call).duration().value();
 }
 
-// The server's link carries what is passed on once for each other member. The way from the switch to the server and
-// back takes 1 us down, the server's overhead and 1.25 us up.
+// The server's link carries packets without a slot once for each other member. The route from the switch to the server
+// and back takes 1 us down, the server's overhead and 1.25 us up.
 TEST(Stream, WhatFindsNoSlotGoesThroughTheServer)
 {
   const Fabric fabric = fabric_of(replaced(FABRIC, "turnaround = \"9us\"", "turnaround = \"0us\""));
@@ -315,7 +312,7 @@ offload_copy_rate = "10MBps"
     call.copied   = Bytes(copied);
     return plan_streams(fabric, tree, call, fabric.nic().costs(Bytes(message)).offload_copy_rate).duration().value();
   };
-  // At most one packet of 100 B is copied before the others.
+  // At most one packet of 100 B is copied before the rest.
   EXPECT_NEAR(took(40, 0), 7e-6 + 40 / 200e6 + 65 / 1e9, 1e-15);
   EXPECT_NEAR(took(300, 0), 7e-6 + 100 / 200e6 + 375 / 1e9, 1e-15);
   EXPECT_NEAR(took(500, 0), 9e-6 + 500 / 10e6, 1e-12);
@@ -345,7 +342,7 @@ TEST(Stream, TreesOfOneSwitchShareItsSlots)
   const Fabric fabric = fabric_of(replaced(text, "max_ports = 8", "max_ports = 64"));
   const auto trees    = build_reduction_trees(fabric, std::vector<VertexId>{0, 1, 2, 3}, 0, 4);
   ASSERT_EQ(trees.size(), 4U);
-  // A slot each: a packet a turnaround of 9 us.
+  // One slot per tree: one packet per turnaround of 9 us.
   EXPECT_NEAR(plan(fabric, trees[2], divided(allreduce(64000), 4)).streaming.value(), 159 * 9e-6 + 125e-9, 1e-12);
 }
 

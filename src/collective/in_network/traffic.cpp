@@ -19,20 +19,19 @@ Load whole_vectors(const SwitchModel& model, Bytes message, std::int64_t message
 
 Load empty_packets(const SwitchModel& model, std::int64_t messages)
 {
-  // One byte if packets have no overhead: a message is never empty.
+  // One byte if packets have no overhead, since a message is never empty.
   const auto packets = static_cast<double>(messages);
   return {messages, Bytes(), std::max(Bytes(1), model.packet_overhead) * packets, packets};
 }
 
-/** Returns @p kept of a load, and @p count vectors more. */
+/** Returns @p kept of a load, plus @p count vectors. */
 Load with(const Load& load, double kept, const Load& vector, double count)
 {
   return {std::max<std::int64_t>(load.messages, count > 0 ? 1 : 0), load.payload * kept + vector.payload * count,
           load.wire * kept + vector.wire * count, load.packets * kept + vector.packets * count};
 }
 
-/** Returns, by switch, the members behind each contribution: a single member, or all below the next
- * switch. */
+/** Returns, by switch, the members behind each contribution: a single member, or all members below the next switch. */
 std::vector<std::vector<MemberRange>> contributions_of(const ReductionTree& tree)
 {
   std::vector<std::vector<MemberRange>> found(tree.switches.size());
@@ -113,7 +112,7 @@ double Traffic::packets(const SwitchModel& model, const MemberRange& below) cons
   return before[static_cast<std::size_t>(below.last)] - before[static_cast<std::size_t>(below.first)];
 }
 
-/** Every rank below has a block for every rank that is not below, and gets one from it. */
+/** Every rank below sends a block to every rank that is not below, and receives one from it. */
 Loads Traffic::in_blocks(const SwitchModel& model, const MemberRange& below) const
 {
   const double ranks   = bytes_before_.back() / call_.message.value();
@@ -152,7 +151,7 @@ Loads Traffic::loads(const SwitchModel& model, const MemberRange& below, std::in
     const Loads gathered = in_parts(model, below, messages);
     return {gathered.down, gathered.up};
   }
-  // With the root below, all messages but one belong to the other side.
+  // With the root below, all messages but one belong to the opposite side.
   const bool root_below   = call_.root >= 0 && below.contains(tree_.place[static_cast<std::size_t>(call_.root)]);
   const std::int64_t to   = root_below ? 1 : 0;
   const std::int64_t away = root_below ? messages - 1 : messages;
@@ -190,13 +189,15 @@ Loads Traffic::with_passed_on(const SwitchModel& model, const TreeLink& link, co
   const bool server_here = link.below.contains(tree_.place[static_cast<std::size_t>(call_.server())]);
   if (not server_here)
     return {with(all.up, 1 - on, vector, on * below), all.down};
-  // Members whose contributions no smart switch below this link has seen send them up, and the server gets them down.
+  // Members whose contributions no smart switch below this link has seen send them up, and the server receives them
+  // down.
   const bool each    = link.messages == link.below.last - link.below.first;
   const double above = each ? below - 1 : 0;
   const double given = each ? members - 1 : members - below;
   if (call_.movement.receivers == Participants::root)
     return {with(all.up, 1 - on, vector, on * above), with(all.down, 1 - on, vector, on * given)};
-  const double answered = each ? 1 - on / static_cast<double>(link.messages) : 1; // of the results, for others
+  const double answered =
+      each ? 1 - on / static_cast<double>(link.messages) : 1; // fraction of results for other members
   return {with(all.up, 1 - on, vector, on * (above + 1)), with(all.down, answered, vector, on * given)};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Traffic of an in-network collective on the links of its tree.
  *
- * Switches combine incoming data, send it towards the members that get it, and copy data for
- * several receivers, so that nothing crosses a link twice. For a vector of S bytes and a link with
+ * Switches combine incoming data, send it towards its receivers, and copy data for several receivers, so that no data
+ * crosses a link twice. For a vector of S bytes and a link with
  * the members `below` on one side:
  *
  *   Allreduce        S up and S down
@@ -33,35 +33,34 @@ namespace weft {
 /** Load of one call on its tree, by member. */
 struct TreeCall {
   Movement movement = Movement::allreduce;
-  /// The whole vector; for Allgather and Reduce_scatter all parts together, for Alltoall the blocks
-  /// that one rank gives.
+  /// The whole vector; for Allgather and Reduce_scatter all parts together, for Alltoall the blocks that one rank
+  /// sends.
   Bytes message;
-  int root = -1; ///< the only member that gives or gets, for rooted collectives
-  /// Bytes by member, if members have parts or blocks. For Alltoall, the bytes that the member's
-  /// ranks give or get: row and column sums of a matrix of equal blocks, as in MPI_Alltoall.
+  int root = -1; ///< for rooted collectives, the only member that sends or receives
+  /// Bytes by member, if members have parts or blocks. For Alltoall, the bytes that the member's ranks send or receive:
+  /// row and column sums of a matrix of equal blocks, as in MPI_Alltoall.
   std::vector<double> parts;
-  /// For a Reduce_scatter executed as an Allreduce: the largest part that a rank copies out of the
-  /// whole vector.
+  /// For a Reduce_scatter executed as an Allreduce: the largest part that a rank copies out of the whole vector.
   Bytes copied     = {};
   bool streams     = true; ///< false: another job has locked a link for its streams
-  double passed_on = 0;    ///< part of the packets that find no free slot, and go on to the server
+  double passed_on = 0;    ///< fraction of the packets that find no free slot, and go on to the server
   Seconds stall    = {};   ///< mean time by which lost packets delay the reuse of a slot
-  int trees        = 1;    ///< trees among which the call is divided; this is the load of one of them
+  int trees        = 1;    ///< trees over which the call is divided; this is the load of one of them
 
   bool operator==(const TreeCall& other) const = default;
-  /** Returns the member whose host combines what finds no free slot. */
+  /** Returns the member whose host combines packets that find no slot. */
   int server() const { return std::max(root, 0); }
-  /** Returns whether its packets need no slots in a switch. */
+  /** Returns whether the call's packets need no slots in a switch. */
   bool streams_through(const SwitchModel& model) const
   {
     return streams && movement.combines && message >= model.streaming_from;
   }
 };
 
-/** Returns the part of @p whole that each of @p trees trees carries; parts and blocks are divided as well. */
+/** Returns the fraction of @p whole that each of @p trees trees carries; parts and blocks are divided as well. */
 TreeCall divided(TreeCall whole, int trees);
-/** Returns the number of trees, at most @p most, among which a call is divided: each gets a packet of every message,
- * part or block at least. */
+/** Returns the number of trees, at most @p most, over which a call is divided: each gets at least one packet of every
+ * message, part or block. */
 int trees_for(const TreeCall& whole, Bytes payload, int most);
 
 /** Returns the load of @p call, whose ranks have @p parts (CallDescriptor::part_sizes). */
@@ -72,7 +71,7 @@ TreeCall tree_call(const CallDescriptor& call, const Members& members, const std
 struct Load {
   std::int64_t messages = 0;
   Bytes payload; ///< payload of all messages
-  Bytes wire;    ///< payload with packet overhead
+  Bytes wire;    ///< payload including packet overhead
   double packets = 0;
 };
 
@@ -84,9 +83,9 @@ struct Loads {
 class Traffic {
   const ReductionTree& tree_;
   const TreeCall& call_;
-  std::vector<double> bytes_before_;                             // by place: bytes of the parts of all members before
-                                                                 // it
-  mutable std::map<double, std::vector<double>> packets_before_; // the same in packets, by payload of a packet
+  std::vector<double> bytes_before_; // by position: bytes of the parts of all preceding members
+  mutable std::map<double, std::vector<double>>
+      packets_before_;                                  // bytes_before_ in packets, keyed by payload of a packet
   std::vector<std::vector<MemberRange>> contributions_; // by switch, for Alltoall: the members behind each contribution
 
   double packets(const SwitchModel& model, const MemberRange& below) const;
@@ -98,19 +97,19 @@ public:
   /** Both arguments must outlive the object. */
   Traffic(const ReductionTree& tree, const TreeCall& call);
 
-  /** Returns the packets of all parts, each part split separately. */
+  /** Returns the packets of all parts, with each part packetized separately. */
   double packets_of_parts(const SwitchModel& model) const
   {
     return packets(model, {0, static_cast<std::int64_t>(call_.parts.size())});
   }
 
-  /** Returns the loads of @p messages messages for and from the members @p below, in packets of @p
-   * model. For Alltoall only one message is supported, since the load depends on which members
-   * share a message. */
+  /** Returns the loads of @p messages messages for and from the members @p below, in packets of @p model. For Alltoall
+   * only one message is supported, since the load depends on which members share a message. */
   Loads loads(const SwitchModel& model, const MemberRange& below, std::int64_t messages) const;
   /** Returns the loads of a link of the switch at @p position. */
   Loads loads(const SwitchModel& model, std::size_t position, const TreeLink& link) const;
-  /** Returns @p all, the loads of a link if every packet finds a slot, for a call of which a part is passed on. */
+  /** Returns the loads of a link for a call of which a fraction is passed on. @p all: its loads if every packet finds a
+   * slot. */
   Loads with_passed_on(const SwitchModel& model, const TreeLink& link, const Loads& all) const;
 };
 

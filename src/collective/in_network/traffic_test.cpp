@@ -30,7 +30,7 @@ TreeCall call(Movement movement, double message, int root, std::vector<double> p
   return {movement, Bytes(message), root, std::move(parts)};
 }
 
-/** Returns the payload on each of a switch's links as "up/down", children in the tree's order. */
+/** Returns the payload on each of a switch's links as "up/down", with children in the tree's order. */
 std::string payloads(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, std::size_t position)
 {
   const Traffic traffic(tree, call);
@@ -68,7 +68,7 @@ TEST(Traffic, OverTwoLevels)
   EXPECT_EQ(top(call(Movement::allgather, 100, -1, {10, 20, 30, 40})), "30/70 70/30 ");
   EXPECT_EQ(top(call(Movement::reduce_scatter, 100, -1, {10, 20, 30, 40})), "70/30 30/70 ");
   EXPECT_EQ(top(call(Movement::alltoall, 40, -1, {40, 40, 40, 40})), "40/40 40/40 ");
-  // Ranks per host: 1, 2, 1 and 1, five in all.
+  // Ranks per host: 1, 2, 1 and 1, five in total.
   EXPECT_EQ(top(call(Movement::alltoall, 50, -1, {50, 100, 50, 50})), "60/60 60/60 ");
 }
 
@@ -99,8 +99,8 @@ TEST(Traffic, CountsThePacketsOfEachPartAlone)
   EXPECT_EQ(blocks.up.wire.value(), 2 * 2 * (101 + 2 * 25));
 }
 
-/** Returns the vectors of 10 packets on each link of the tree over all hosts if no packet finds a slot, by the number
- * of the switch in the tree: up and down. */
+/** Returns the vectors of 10 packets on each link, up and down, of the tree over all hosts if no packet finds a slot,
+ * by index of the switch in the tree. */
 std::vector<std::vector<std::pair<double, double>>> vectors_through_a_server(const Fabric& fabric, Movement movement)
 {
   const ReductionTree tree = tree_over(fabric, {0, 1, 2, 3});
@@ -121,7 +121,7 @@ std::vector<std::vector<std::pair<double, double>>> vectors_through_a_server(con
   return found;
 }
 
-// Host 0 gets the vectors of the three others over its leaf, and sends a result that comes back from the top.
+// Host 0 receives the vectors of the three other hosts over its leaf, and sends a result that returns from the top.
 TEST(Traffic, WithoutSlotsGoesThroughTheServer)
 {
   using Vectors       = std::vector<std::vector<std::pair<double, double>>>;
@@ -232,11 +232,12 @@ TEST(Traffic, PlansCarryItExactly)
         }
         double planned = 0;
         for (const StreamFlow& flow : plan.switches[position].flows) {
-          EXPECT_NEAR(flow.wire / flow.rate_limit / plan.streaming, 1, 1e-12); // no flow runs ahead of the slowest
+          EXPECT_NEAR(flow.wire / flow.rate_limit / plan.streaming, 1, 1e-12); // no flow is faster than the slowest
           for (const FlowLink& link : flow.links) {
             planned += link.wire.value();
             const double each = link.wire.value() / static_cast<double>(link.messages);
-            EXPECT_LT(each, 2 * flow.wire.value() + 1); // the flow charges approximately what the link carries
+            EXPECT_LT(each,
+                      2 * flow.wire.value() + 1); // the flow charges approximately the bytes that the link carries
             EXPECT_LT(flow.wire.value(), 2 * each + 1);
           }
         }
@@ -264,7 +265,7 @@ TEST(Stream, OfEachCollectiveOnAStar)
   EXPECT_DOUBLE_EQ(star(call(Movement::barrier, 0, -1, {})), 7e-6 + 25e-9);
   EXPECT_DOUBLE_EQ(star(call(Movement::allgather, 400, -1, {100, 100, 100, 100})), 4.25e-6 + 375e-9);
   EXPECT_DOUBLE_EQ(star(call(Movement::reduce_scatter, 400, -1, {100, 100, 100, 100})), 7e-6 + 375e-9);
-  // Only computing waits for slots: 800 B are two windows.
+  // Only reductions wait for slots: 800 B are two windows.
   EXPECT_NEAR(star(call(Movement::reduce, 800, 1, {})), 7e-6 + 9e-6 + 500e-9, 1e-15);
   EXPECT_DOUBLE_EQ(star(call(Movement::bcast, 800, 1, {})), 4.25e-6 + 1000e-9);
   // Three blocks of 100 B each way.

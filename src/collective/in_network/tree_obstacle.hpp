@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Obstacles to executing a call in a tree of switches: missing capabilities, or no tree for the
- * communicator. */
+/* Obstacles to executing a call in a tree of switches: missing capabilities, or a communicator without a tree. */
 #pragma once
 
 #include "collective/decision.hpp"
@@ -13,12 +12,12 @@
 
 namespace weft {
 
-/** Returns the reason for calls that corresponds to a missing tree. */
+/** Returns the fallback reason that corresponds to a missing tree. */
 Fallback reason_of(NoTree obstacle);
 
-/** Returns why no tree of switches can execute @p call; none if one can. @p switches: the models of
- * the tree's switches; without a tree, for the reason @p no_tree, those of all smart switches of
- * the fabric: if none of them could execute the call, that is the reason. */
+/** Returns the reason why no tree of switches can execute @p call; none if one can. @p switches: the models of the
+ * tree's switches or, without a tree (for the reason @p no_tree), of all smart switches of the fabric: if none of them
+ * could execute the call, that takes precedence as the reason. */
 Fallback tree_obstacle(const CallDescriptor& call, std::optional<NoTree> no_tree,
                        std::span<const SwitchModel* const> switches);
 

@@ -21,8 +21,7 @@ const SwitchModel INT_SUMS = switch_that_does({{"allreduce"}, {"MPI_INT"}, {"MPI
 const SwitchModel PLAIN;
 const SwitchModel MOVES = switch_that_does({{"bcast", "allgather", "barrier"}, {}, {}});
 
-/** Returns a call of @p elements of a type; of bytes if @p type is empty. Rows live as long as the
- * tests. */
+/** Returns a call of @p elements of a type, or of bytes if @p type is empty. Rows live as long as the tests. */
 CallDescriptor call(std::string_view kind, const std::string& type, const std::string& operation, std::int64_t elements)
 {
   static std::deque<ElementType> types;

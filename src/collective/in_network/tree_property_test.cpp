@@ -2,9 +2,9 @@
 /* Reduction trees compared with a simulation of single packets, on random fabrics and
  * communicators.
  *
- * The simulation uses next_hop() and the set of smart switches, but no trees: each rank sends a
- * packet that lists its contributors, smart switches hold packets until no more can arrive, and
- * results return over the cables that the packets came by. Latencies are multiples of a power of
+ * The simulation uses next_hop() and the set of smart switches, but no trees: each rank sends a packet that lists its
+ * contributors, smart switches hold packets until no more can arrive, and results return over the cables on which the
+ * packets came. Latencies are multiples of a power of
  * two, so that sums are exact in any order.
  */
 #include "collective/in_network/reduction_tree.hpp"
@@ -67,7 +67,7 @@ SwitchModel random_switch(Random& random, bool smart)
   return model;
 }
 
-/** Returns a fabric on a topology; @p smart decides by a switch's name whether it is smart. */
+/** Returns a fabric on a topology; @p smart decides from a switch's name whether it is smart. */
 template <class Smart> Fabric fabric_over(std::unique_ptr<const Topology> topology, Random& random, const Smart& smart)
 {
   FabricParts parts;
@@ -106,8 +106,7 @@ std::unique_ptr<Topology> random_dragonfly(Random& random)
   return std::make_unique<Dragonfly>(DragonflyOptions{some(4), some(3), some(4), some(2), some(2), some(2), some(2)});
 }
 
-/** Returns a chain of branches that reaches all switches, some more cables, and hosts with one or
- * two cables. */
+/** Returns a chain of branches that reaches all switches, some additional cables, and hosts with one or two cables. */
 std::unique_ptr<Topology> random_custom(Random& random)
 {
   const int hosts    = 2 + below(random, 20);
@@ -151,7 +150,7 @@ std::vector<VertexId> random_members(const Fabric& fabric, Random& random)
 
 struct Packet {
   std::multiset<int> ranks; ///< contributors
-  Seconds time;             ///< departure from its current vertex
+  Seconds time;             ///< departure time from its current vertex
 };
 
 struct Walk {
@@ -199,7 +198,7 @@ class Walker {
     packets.assign(1, all);
   }
 
-  /** Computes when the result passes a vertex below the root whose next hop it has passed already. */
+  /** Computes the time at which the result passes a vertex below the root whose next hop it has already passed. */
   void come_back(VertexId vertex)
   {
     const Hop hop = next(vertex);
@@ -231,7 +230,7 @@ public:
       waiting.emplace(hops(members[at(rank)]), members[at(rank)]);
     }
     std::vector<VertexId> order;
-    while (not waiting.empty()) { // nothing more can arrive at the farthest one
+    while (not waiting.empty()) { // no more packets can arrive at the farthest vertex
       const auto farthest   = std::prev(waiting.end());
       const VertexId vertex = farthest->second;
       waiting.erase(farthest);
@@ -321,8 +320,8 @@ class TreeCheck {
     return hops;
   }
 
-  /** Returns the loads of an Alltoall, block by block: each climbs to the first smart switch above
-   * its receiver, and descends over the cables by which the receiver's own blocks climb. */
+  /** Returns the loads of an Alltoall, block by block: each block climbs to the first smart switch above its receiver,
+   * and descends over the cables by which the receiver's own blocks climb. */
   std::map<LinkId, double> walk_of_blocks(double block) const
   {
     std::vector<std::vector<Hop>> ways;
@@ -345,7 +344,7 @@ class TreeCheck {
     return carried;
   }
 
-  /** Checks that the tree's links carry exactly those blocks. For few members only, since the number
+  /** Checks that the tree's links carry exactly the blocks of walk_of_blocks(). For few members only, since the number
    * of pairs is quadratic. */
   void check_blocks() const
   {
@@ -387,8 +386,7 @@ class TreeCheck {
     EXPECT_EQ(tree_.members_a_nic, std::ranges::max_element(ranks_at, more)->second);
   }
 
-  /** Returns the round-trip time of a message between a host and a switch above it that is only
-   * forwarded. */
+  /** Returns the round-trip time of a message between a host and a switch above it, with forwarding only. */
   Seconds round_trip(VertexId from, VertexId goal) const
   {
     Seconds trip;
@@ -464,7 +462,7 @@ struct Family {
   const char* name;
   std::unique_ptr<Topology> (*make)(Random&);
   bool (*smart)(const std::string& name, Random& random);
-  int least_trees; ///< per thousand communicators
+  int least_trees; ///< minimum number of trees per thousand communicators
 };
 
 bool all(const std::string& /*name*/, Random& /*random*/)
@@ -542,7 +540,7 @@ std::vector<VertexId> all_hosts(const Fabric& fabric)
   return hosts;
 }
 
-/** Returns how often each switch is the root for the communicators 0 to @p count - 1 of all hosts. */
+/** Returns the number of communicators, of 0 to @p count - 1 over all hosts, for which each switch is the root. */
 std::map<std::string, int> roots(const Fabric& fabric, std::size_t count)
 {
   std::map<std::string, int> found;
@@ -632,12 +630,12 @@ TEST(NoTree, without_a_smart_switch_on_the_way)
 {
   EXPECT_EQ(obstacle(fat_tree({2, 3}, {1, 2}, none), {0, 2}), "no switch");
   const Fabric spines = fat_tree({2, 3}, {1, 2}, is_not_leaf);
-  EXPECT_EQ(obstacle(spines, {0, 1}), "no switch"); // they meet below the spines
+  EXPECT_EQ(obstacle(spines, {0, 1}), "no switch"); // their routes meet below the spines
   EXPECT_EQ(obstacle(spines, {0, 2}), "none");
 }
 
-/** Hosts x and y are on the plain switch "near", y also on "far"; both hosts reach the smart
- *  "middle", between the two switches, over "near". */
+/** Hosts x and y are on the plain switch "near", y also on "far"; both hosts reach the smart "middle", between the two
+ * switches, over "near". */
 TEST(NoTree, where_all_contributions_cross_one_link)
 {
   Random random = seeded(1);
@@ -648,8 +646,8 @@ TEST(NoTree, where_all_contributions_cross_one_link)
   EXPECT_EQ(obstacle(fabric, {0, 1}), "no gain");
 }
 
-/** A plain leaf forwards each host's contribution separately; the tree still gains if contributions
- * are combined elsewhere. */
+/** A plain leaf forwards each host's contribution separately; the tree still gains if contributions are combined
+ * elsewhere. */
 TEST(NoTree, is_not_said_where_some_contributions_share_a_link)
 {
   const Fabric fabric =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Surroundings of calls over reduction trees: who carries and counts them, and the state of the switches. */
+/* Environment of calls over reduction trees: the carrier and counters of calls, and the state of the switches. */
 #pragma once
 
 #include "collective/in_network/call_carrier.hpp"
@@ -13,9 +13,9 @@
 
 namespace weft {
 
-/** Part of a call that a switch has executed. */
+/** Record of a call's execution by one switch. */
 struct ServedPart {
-  int index; ///< of the switch in the fabric
+  int index; ///< index of the switch in the fabric
   const std::string& collective;
   Bytes bytes;     ///< size of the message
   Bytes reduced;   ///< payload received from below and combined
@@ -24,14 +24,14 @@ struct ServedPart {
   Seconds end;
 };
 
-/** Surroundings of the calls of a communicator. All referents outlive them. */
+/** Environment of the calls of a communicator. All referents outlive the calls. */
 struct TreeService {
   CallCarrier& carrier;
   const Fabric& fabric;
   std::vector<Aggregation>& switches; ///< by index in the fabric
   CallRecovery* recovery;             ///< null in runs without faults
-  int world;                          ///< number of the job's MPI_COMM_WORLD
-  /// Receives what switches have executed, in the order in which it ends.
+  int world;                          ///< index of the job's MPI_COMM_WORLD
+  /// Receives a record of each execution by a switch, in order of completion.
   std::function<void(const ServedPart&)> served;
 
   Aggregation& aggregation(const TreeSwitch& node) const { return switches[static_cast<std::size_t>(node.index)]; }

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Returns the bytes of @p ranks consecutive ranks from @p first on, wrapping around. */
+/** Returns the bytes of @p ranks consecutive ranks starting with @p first, wrapping around. */
 Bytes of_ranks(const HostCall& call, int first, int ranks)
 {
   if (not call.block)
@@ -80,12 +80,11 @@ Schedule allgather_neighbor(const HostCall& call, int rank, Tuning tuning)
     co_yield allgather_ring(call, rank, tuning);
     co_return;
   }
-  // Exchanges alternate between the two neighbours; after the first round a rank passes on the two
-  // blocks received last.
+  // Exchanges alternate between the two neighbours; after the first round a rank forwards the two blocks received last.
   const bool even = rank % 2 == 0;
   const auto peer = [&](int round) { return (rank + ((round % 2 == 0) == even ? 1 : call.ranks - 1)) % call.ranks; };
   co_yield send_receive(peer(0), of_ranks(call, rank, 1), peer(0), of_ranks(call, peer(0), 1));
-  const auto pair_at = [&](int of, int round) { // first of the two blocks that a rank has received by that round
+  const auto pair_at = [&](int of, int round) { // first of the two blocks that a rank has received up to that round
     const int start = of - of % 2;
     const int step  = round % 2 == 0 ? round : round + 1;
     return (of % 2 == 0) == (round % 2 == 0) ? start + step : start - step;

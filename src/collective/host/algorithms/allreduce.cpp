@@ -44,7 +44,7 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
   const int places   = power_of_two_below(call.ranks);
   const int pairs    = call.ranks - places;
   co_yield copy(vector); // into the receive buffer
-  // The first ranks form pairs: the even rank sends its vector to the odd one and is idle.
+  // The first ranks form pairs: the even rank sends its vector to the odd rank and then idles.
   int place = rank - pairs;
   if (rank < 2 * pairs) {
     if (rank % 2 == 0) {
@@ -70,7 +70,7 @@ Schedule allreduce_recursive_doubling(const HostCall& call, int rank, Tuning /*t
 
 namespace {
 
-/** Ring allgather: the block that a rank has at the beginning goes once around the ring. */
+/** Ring allgather: each rank's initial block goes once around the ring. */
 Schedule gather_in_a_ring(const HostCall& call, int rank, Blocks blocks)
 {
   const int left  = (rank + call.ranks - 1) % call.ranks;

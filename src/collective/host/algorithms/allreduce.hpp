@@ -13,8 +13,7 @@ Schedule allreduce_ring(const HostCall& call, int rank, Tuning tuning);
 Schedule allreduce_segmented_ring(const HostCall& call, int rank, Tuning tuning);
 Schedule allreduce_rabenseifner(const HostCall& call, int rank, Tuning tuning);
 
-/** Returns whether each rank has a segment to pass on; otherwise allreduce_segmented_ring is
- * allreduce_ring. */
+/** Returns whether each rank has a segment to forward; otherwise allreduce_segmented_ring is allreduce_ring. */
 bool fills_segmented_ring(const HostCall& call, Bytes segment);
 
 } // namespace weft

@@ -13,13 +13,13 @@ namespace weft {
 Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment)
 {
   const Segments segments = Segments::of(call, call.count, segment);
-  Request coming          = -1; // receive of the segment before the newest
+  Request coming          = -1; // receive of the second-newest segment
   std::vector<Request> sends;
   for (Elements index = 0; index <= segments.number(); ++index) {
     Request newest = -1;
     if (tree.parent >= 0 && index < segments.number())
       newest = co_yield irecv(tree.parent, call.bytes(segments.at(index)));
-    // The root has all segments; others forward a segment once the next receive is posted.
+    // The root has all segments; other ranks forward a segment once the next receive is posted.
     const Elements forwarded = tree.parent >= 0 ? index - 1 : index;
     if (forwarded >= 0 && forwarded < segments.number()) {
       if (coming >= 0)
@@ -90,7 +90,7 @@ Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning)
   const int place     = (rank - call.root + call.ranks) % call.ranks;
   const std::array<Segments, 2> segments{Segments::of(call, halves[0], tuning.segment),
                                          Segments::of(call, halves[1], tuning.segment)};
-  const auto side      = static_cast<std::size_t>((place + 1) % 2); // ranks at odd places get the first half
+  const auto side      = static_cast<std::size_t>((place + 1) % 2); // ranks at odd positions get the first half
   const Segments& mine = segments[side];
   if (place == 0) {
     for (Elements index = 0; index < segments[0].number(); ++index)
@@ -109,8 +109,7 @@ Schedule bcast_split_binary_tree(const HostCall& call, int rank, Tuning tuning)
       coming = next;
     }
   }
-  // Neighbours exchange halves; if the number of ranks is even, the last one exchanges with the
-  // root.
+  // Neighbours exchange halves; if the number of ranks is even, the last one exchanges with the root.
   const int last = (call.root + call.ranks - 1) % call.ranks;
   if (call.ranks % 2 == 0 && place == 0) {
     co_yield send(last, call.bytes(halves[1]));
@@ -130,7 +129,7 @@ namespace {
 struct Scattered {
   Elements count;
   Elements length;
-  /** Returns the elements of @p blocks blocks from @p first on. */
+  /** Returns the number of elements in blocks [first, first + blocks). */
   Elements of(int first, int blocks) const
   {
     const Elements begin = std::min(count, first * length);
@@ -174,7 +173,7 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
   const int place        = (rank - call.root + call.ranks) % call.ranks;
   co_yield scatter_for_bcast(call, place, blocks);
   const auto rank_at = [&](int at) { return (at + call.root) % call.ranks; };
-  const auto have    = [&](int at, int bit) { // blocks that the rank at a place has before that round
+  const auto have    = [&](int at, int bit) { // blocks that the rank at a position holds before that round
     const int first = first_of(at, bit);
     return blocks.of(first, std::min(bit, call.ranks - first));
   };
@@ -185,8 +184,8 @@ Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning)
       co_yield send(rank_at(other), call.bytes(have(place, bit)));
       co_yield wait(next_definition);
     }
-    // If the other subtree is incomplete, the ranks that have received its part pass it on within
-    // their own subtree.
+    // If the opposite subtree is incomplete, the ranks that have received its blocks forward them within their own
+    // subtree.
     const int subtree = first_of(other, bit);
     if (subtree + bit <= call.ranks)
       continue;

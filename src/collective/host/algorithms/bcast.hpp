@@ -6,8 +6,8 @@
 
 namespace weft {
 
-/** Pipelined broadcast from parents to children in segments of @p segment; a rank forwards one while
- * it receives the next. */
+/** Pipelined broadcast from parents to children in segments of @p segment; a rank forwards one segment while it
+ * receives the next. */
 Schedule bcast_along(const HostCall& call, RankTree tree, Bytes segment);
 
 Schedule bcast_linear(const HostCall& call, int rank, Tuning tuning);
@@ -20,8 +20,8 @@ Schedule bcast_knomial(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather(const HostCall& call, int rank, Tuning tuning);
 Schedule bcast_scatter_allgather_ring(const HostCall& call, int rank, Tuning tuning);
 
-/** Returns whether both halves of the message have at least a segment; otherwise
- * bcast_split_binary_tree is bcast_pipeline. */
+/** Returns whether each half of the message has at least one segment; otherwise bcast_split_binary_tree is
+ * bcast_pipeline. */
 bool bcast_is_split(const HostCall& call, Bytes segment);
 
 } // namespace weft

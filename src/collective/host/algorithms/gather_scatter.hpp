@@ -7,14 +7,14 @@ namespace weft {
 
 Schedule gather_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule gather_binomial(const HostCall& call, int rank, Tuning tuning);
-/** The root requests each rank's block, which is sent in two parts. */
+/** The root requests each rank's block, which the rank sends in two parts. */
 Schedule gather_linear_sync(const HostCall& call, int rank, Tuning tuning);
 /** Ranks without data send no message. */
 Schedule gatherv_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule scatter_linear_nonblocking(const HostCall& call, int rank, Tuning tuning);
-/** Ranks without data are sent no message. */
+/** Ranks that receive no data get no message. */
 Schedule scatterv_linear(const HostCall& call, int rank, Tuning tuning);
 
 } // namespace weft

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-/** Returns the receive that is posted as number @p place. */
+/** Returns the message of the receive posted at position @p place. */
 const NeighborMessage& receive_at(const NeighborMessages& messages, std::size_t place)
 {
   return messages.received[messages.cartesian ? place ^ 1U : place];

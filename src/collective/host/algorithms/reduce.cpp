@@ -99,7 +99,7 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
   int place = folded.place(rank);
   if (place >= 0)
     co_yield scatter_reduce_halves(call, folded, place);
-  // The root takes part in the gather: if its place is idle, it takes that of rank 0.
+  // The root takes part in the gather: if its position is idle, it takes the position of rank 0.
   int root_place = folded.place(call.root);
   if (root_place < 0) {
     const std::vector<Elements> windows = halved_windows(call.count, 0, folded.places);
@@ -120,7 +120,7 @@ Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning)
     const int other    = flip_bit(place, bit);
     const int peer     = root_place == 0 && other == 0 && folded.place(call.root) < 0 ? call.root : folded.rank(other);
     const Elements own = windows[round];
-    // The ranks of the half without the root send what they have.
+    // The ranks of the half without the root send all their blocks.
     const bool with_root = has(place, bit) == has(root_place, bit);
     if (with_root) {
       co_yield recv(peer, call.bytes(windows[round - 1] - own));

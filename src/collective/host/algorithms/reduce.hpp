@@ -17,7 +17,7 @@ Schedule reduce_binary(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_in_order_binary(const HostCall& call, int rank, Tuning tuning);
 Schedule reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning);
-/** Binomial tree that receives from one child after the other: coll/basic above its crossover. */
+/** Binomial tree that receives from its children one at a time: coll/basic above its crossover. */
 Schedule reduce_basic_log(const HostCall& call, int rank, Tuning tuning);
 
 } // namespace weft

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** Returns the number of elements for the ranks @p first to @p last - 1. */
+/** Returns the number of elements for ranks [first, last). */
 Elements for_ranks(const HostCall& call, int first, int last)
 {
   if (not call.block)
@@ -43,9 +43,8 @@ Schedule reduce_then_scatter(const HostCall& call, int rank, std::string_view sc
   co_yield within(parts, rank, otherwise);
 }
 
-/** Reduction of the ranks to a power of two of places: the first ranks form pairs, of which the
- * first rank sends its vector to the second. Each place handles the blocks of its own rank and of
- * the idle one. */
+/** Folding of the ranks to a power of two: the first ranks form pairs, in which the first rank sends its vector to the
+ * second. Each remaining position handles the blocks of its own rank and of the idle one. */
 struct Paired {
   const HostCall& call;
   int places;
@@ -60,7 +59,7 @@ struct Paired {
   }
   int rank(int place) const { return place < pairs ? 2 * place + 1 : place + pairs; }
   int first_rank(int place) const { return place < pairs ? 2 * place : place + pairs; }
-  /** Returns the bytes of the blocks of @p count places from @p place on. */
+  /** Returns the bytes of the blocks of positions [place, place + count). */
   Bytes blocks(int place, int count) const
   {
     return call.bytes(for_ranks(call, first_rank(place), first_rank(place + count)));
@@ -109,7 +108,7 @@ Schedule reduce_scatter_recursive_halving(const HostCall& call, int rank, Tuning
     co_return;
   }
   for (int bit = paired.places / 2; bit > 0; bit /= 2) {
-    const int kept     = first_of(place, bit); // first place of the half that this rank keeps
+    const int kept     = first_of(place, bit); // first position of the half that this rank keeps
     const Bytes coming = paired.blocks(kept, bit);
     const Bytes going  = paired.blocks(flip_bit(kept, bit), bit);
     const int peer     = paired.rank(flip_bit(place, bit));
@@ -152,7 +151,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield recv(from, call.bytes(call.to(rank)));
     co_return;
   }
-  int kept   = 0; // first place of the blocks that this rank keeps
+  int kept   = 0; // first position of the blocks that this rank keeps
   int blocks = paired.places;
   for (int bit = 1; bit < paired.places; bit *= 2) {
     blocks /= 2;
@@ -162,7 +161,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield send_receive(peer, paired.blocks(given, blocks), peer, paired.blocks(kept, blocks));
     co_yield reduce(paired.blocks(kept, blocks));
   }
-  // The remaining block belongs to the place with the bits of this one reversed.
+  // The remaining block belongs to the bit-reversed position.
   const int owner      = mirrored(place, paired.places);
   const int owner_rank = paired.rank(owner);
   if (owner < paired.pairs)
@@ -171,7 +170,7 @@ Schedule reduce_scatter_butterfly(const HostCall& call, int rank, Tuning /*tunin
     co_yield send_receive(owner_rank, call.bytes(call.to(owner_rank)), owner_rank, call.bytes(call.to(rank)));
 }
 
-// Blocks of equal length can be permuted beforehand, such that each rank ends with its own.
+// Blocks of equal length can be permuted beforehand, so that each rank ends with its own.
 Schedule reduce_scatter_block_butterfly(const HostCall& call, int rank, Tuning tuning)
 {
   if (not is_power_of_two(call.ranks)) {
@@ -207,8 +206,7 @@ Schedule reduce_scatter_recursive_doubling(const HostCall& call, int rank, Tunin
       co_yield send_receive(other, all_but(own), other, all_but(next_definition));
       received = true;
     }
-    // If the other subtree is incomplete, the ranks that have received its sum pass it on within
-    // their own subtree.
+    // If the opposite subtree is incomplete, the ranks that have received its sum forward it within their own subtree.
     if (next_definition + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
         const int next = flip_bit(rank, half);

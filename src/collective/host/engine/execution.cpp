@@ -10,8 +10,8 @@ namespace weft {
 
 namespace {
 
-constexpr std::uint64_t WORK  = std::uint64_t{1} << 63U; // with a rank's number: an end of work, no message
-constexpr std::uint64_t PACED = std::uint64_t{1} << 62U; // with a message's number: the end of its pace, or latency
+constexpr std::uint64_t WORK = std::uint64_t{1} << 63U; // flag on a rank's number: an end of work rather than a message
+constexpr std::uint64_t PACED = std::uint64_t{1} << 62U; // flag on a message's number: the end of its pacing or latency
 
 } // namespace
 
@@ -53,7 +53,7 @@ Execution::~Execution()
     ranks_[rank].forget();
   if (not state_of_messages().is_idle()) // the call has failed
     state_of_messages() = {};
-  matching().clear(); // a call that is given up leaves receives
+  matching().clear(); // an abandoned call leaves receives behind
   memory_->used_.push_back({std::move(ranks_), std::move(state_of_messages())});
 }
 
@@ -69,7 +69,7 @@ void Execution::work_on(Bytes buffers)
     return;
   const auto left = [&](std::size_t ranks) { return model.leaves_socket(buffers, ranks); };
   missed_by_all_  = 0;
-  if (left(hosts_.size()) <= 0) // fits even if all ranks were on one socket
+  if (left(hosts_.size()) <= 0) // the data fits even if all ranks are on one socket
     return;
   sharing_ = ranks_by_memory();
   if (left(std::ranges::max(sharing_)) <= 0)
@@ -110,7 +110,7 @@ std::vector<std::size_t> Execution::ranks_by_memory() const
   return ranks;
 }
 
-/** @p copies of a message: only one of them touches data for the first time. */
+/** Returns the misses of @p copies copies of a message; only one copy touches data for the first time. */
 Execution::Misses Execution::misses(int rank, const Pipeline* pipeline, int copies) const
 {
   const Misses whole{left_core_, missed(rank)};
@@ -128,7 +128,7 @@ Execution::Misses Execution::misses(int rank, const Pipeline* pipeline, int copi
   return its;
 }
 
-/** Returns the fraction of a message's data that is in no cache of one of the sockets. */
+/** Returns the fraction of a message's data that is not cached on one of the sockets. */
 double Execution::missed(const Step& send, int from) const
 {
   const int copies = costs_.host.copies(send.bytes);
@@ -169,7 +169,7 @@ void Execution::resume(int number)
   on_end_.rank_ended(number);
 }
 
-/** Takes a step; returns true if it has ended. */
+/** Executes a step; returns true if it is complete. */
 bool Execution::take(int number, const Step& step)
 {
   switch (step.kind) {
@@ -205,7 +205,7 @@ bool Execution::take(int number, const Step& step)
   return true;
 }
 
-/** Lets the rank copy or combine the step's bytes after @p overhead; returns true if that takes no time. */
+/** Makes the rank copy or combine the step's bytes after @p overhead; returns true if that takes no time. */
 bool Execution::begin_work(int number, const Step& step, Seconds overhead)
 {
   const HostModel& model = costs_.host;
@@ -224,13 +224,13 @@ bool Execution::begin_work(int number, const Step& step, Seconds overhead)
   return false;
 }
 
-/** Lets the rank work; returns true if that takes no time. */
+/** Makes the rank work; returns true if that takes no time. */
 bool Execution::spend(int number, Seconds work, Activity doing)
 {
   return pass(number, on_end_.with_os_noise(number, agenda_.now(), work), doing);
 }
 
-/** Lets the rank wait for @p time; returns true if that is zero. */
+/** Makes the rank wait for @p time; returns true if that is zero. */
 bool Execution::pass(int number, Seconds time, Activity doing)
 {
   if (time <= Seconds())
@@ -259,8 +259,8 @@ bool Execution::post_receive(int number, const Step& step)
   return not step.blocking || wait_for(number, step.request);
 }
 
-/** Returns whether a receiver attends to a rendezvous message. One that posts the receive does, but does not see a
- * message that was posted at this very instant. */
+/** Returns whether a receiver attends to a rendezvous message. A rank attends while it posts the receive, but does not
+ * see a message that is posted at the same instant. */
 bool Execution::may_leave(const Message& message) const
 {
   return message.over || message.posted < agenda_.now().value() || on_end_.makes_progress(message.to);
@@ -323,7 +323,7 @@ void Execution::arrived(std::uint64_t number)
     arrive(number);
 }
 
-/** Ends the send of a message that the network has carried, once its connection's rate allows it, and later its
+/** Completes the send of a message that the network has carried, once its connection's rate allows it, and later its
  * receive. */
 void Execution::proceed_on_connection(Index number)
 {
@@ -333,10 +333,10 @@ void Execution::proceed_on_connection(Index number)
     const Seconds end = Seconds(message.posted) + Bytes(message.bytes) / over.rate;
     if (end > agenda_.now() && not Agenda::same(end.value(), agenda_.now().value()))
       return agenda_.add(end, *this, PACED | number);
-    message.detached = true; // its send has ended
+    message.detached = true; // its send is complete
     if (over.latency > Seconds())
       agenda_.add(agenda_.now() + over.latency, *this, PACED | number);
-    send_ended(Message(message)); // a copy: the rank may post others
+    send_ended(Message(message)); // a copy: the rank may post further messages
     if (over.latency > Seconds())
       return;
   }
@@ -388,7 +388,7 @@ bool Execution::wait_for(int number, Request awaited)
   return spend(number, Seconds(rank.requests.reap(awaited)), Activity::computing);
 }
 
-/** Waits for any request; returns true if one has ended. */
+/** Waits for any request; returns true if one is complete. */
 bool Execution::wait_for_any(int number)
 {
   Rank& rank = state(number);
@@ -415,7 +415,7 @@ bool Execution::wait_for_all(int number)
   return all_arrived(number);
 }
 
-/** Returns true if all requests have ended and the rank has paid for them. */
+/** Returns true if all requests are complete and the rank has paid for them. */
 bool Execution::all_arrived(int number)
 {
   Rank& rank = state(number);

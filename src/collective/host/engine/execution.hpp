@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Execution of a host collective in time: each rank takes the steps of its schedule, and its messages are flows.
+/* Timed execution of a host collective: each rank executes the steps of its schedule, and its messages are flows.
  *
  * Messages behave as in SMPI (SimGrid 4.1, src/smpi/mpi/smpi_request.cpp). They are 16 bytes longer than their data.
- * Eager messages leave at once and do not block the sender, rendezvous messages leave once both sides have posted them.
- * A rank spends CPU time on posting an eager or a non-blocking send before it leaves, and on an arrived eager message
- * when it waits for it.
+ * Eager messages leave immediately and do not block the sender; rendezvous messages leave once both sides have posted
+ * them. A rank spends CPU time on posting an eager or non-blocking send before it leaves, and on an arrived eager
+ * message when it waits for it.
  *
- * A rank that does not attend (RankCallbacks::attends), because the program computes, proceeds to the next message that
- * has not arrived, and stops there. The NIC handles what it has posted: eager messages leave and arrive; a rendezvous
- * message leaves if its receiver attends, which then reads it from the sender's memory. */
+ * While a rank does not attend (RankCallbacks::attends) because the program computes, it proceeds only to the first
+ * wait for a message that has not arrived. The NIC handles posted messages: eager messages leave and arrive; a
+ * rendezvous message leaves if its receiver attends, which then reads it from the sender's memory. */
 #pragma once
 
 #include "collective/host/engine/schedule.hpp"
@@ -37,16 +37,17 @@ public:
   RankCallbacks& operator=(const RankCallbacks&) = delete;
   virtual ~RankCallbacks()                       = default;
   virtual void rank_ended(int rank)              = 0;
-  /** Returns true if a rank proceeds by itself when what it waits for has arrived; if not, Execution::attend must be
-   *  called. */
+  /** Returns true if a rank proceeds automatically when the messages that it waits for have arrived; if not,
+   * Execution::attend must be called. */
   virtual bool makes_progress(int /*rank*/) const { return true; }
-  /** Returns the socket of a rank on its host; negative: the ranks of the call are dealt out to the sockets. */
+  /** Returns the socket of a rank on its host; negative: the ranks of the call are distributed over the sockets. */
   virtual int socket(int /*rank*/) const { return -1; }
-  /** Returns the duration of @p work that a rank begins at @p start, now or later; longer if its core is away. */
+  /** Returns the duration of @p work that a rank begins at @p start, now or later; OS noise on its core makes it
+   * longer. */
   virtual Seconds with_os_noise(int /*rank*/, Seconds /*start*/, Seconds work) { return work; }
-  /** Reports that a message never arrives, so that some ranks will not end. */
+  /** Reports that a message has failed, so some ranks will not finish. */
   virtual void call_failed(const std::string& /*why*/) {}
-  /** Reports that a rank's schedule is impossible, so that the rank will not end; by default, throws UserError. */
+  /** Reports that a rank's schedule is impossible, so the rank will not finish; by default, throws UserError. */
   virtual void call_refused(const std::string& why);
 };
 
@@ -55,11 +56,11 @@ struct ScheduledMessage {
   int from;
   int to;
   double bytes;
-  double posted; ///< time
+  double posted; ///< time of posting
   Request send;
   bool flag              = false;
-  double missed          = 0;       ///< fraction of the data that is in no cache of one of the sockets
-  const Connection* over = nullptr; ///< its connection; `posted` becomes the time at which it leaves
+  double missed          = 0;       ///< fraction of the data that is not cached on one of the sockets
+  const Connection* over = nullptr; ///< its connection; `posted` then becomes the departure time
 };
 
 class Execution : public Due, public Receiving, private MessageExchange<Execution, ScheduledMessage, ExactMatching> {
@@ -73,19 +74,19 @@ class Execution : public Due, public Receiving, private MessageExchange<Executio
     PaidWait all                     = {}; // while it waits for all
     RankRequests requests            = {};
 
-    /** Resets the state, but keeps its memory. */
+    /** Resets the state without freeing memory. */
     void forget();
   };
 
 public:
-  /** Memory that calls reuse one after the other. */
+  /** Memory that consecutive calls reuse. */
   class Memory {
     friend class Execution;
     struct Used {
       std::vector<Rank> ranks;
       State messages;
     };
-    std::vector<Used> used_; // left by calls that have ended
+    std::vector<Used> used_; // left by completed calls
   };
 
 private:
@@ -94,10 +95,10 @@ private:
   const MessageCosts& costs_;
   std::shared_ptr<Memory> memory_;
   std::vector<int> hosts_;     // by rank
-  std::vector<int> sockets_;   // by rank; empty: they are not modelled
-  std::vector<double> missed_; // by rank: fraction of the socket's working set in no cache; empty: missed_by_all_
+  std::vector<int> sockets_;   // by rank; empty: sockets are not modelled
+  std::vector<double> missed_; // by rank: uncached fraction of the socket's working set; empty: missed_by_all_ applies
   double missed_by_all_ = 1;
-  std::vector<std::size_t> sharing_; // by memory: ranks that use it; empty if missed_ is
+  std::vector<std::size_t> sharing_; // by memory: ranks that use it; empty if missed_ is empty
   double left_core_ = 1;             // fraction of a rank's working set not in its core's caches
   std::function<Schedule(int rank)> schedule_;
   RankCallbacks& on_end_;
@@ -105,7 +106,7 @@ private:
 
   Rank& state(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   double missed(int rank) const { return missed_.empty() ? missed_by_all_ : missed_[static_cast<std::size_t>(rank)]; }
-  /** Fractions of a rank's data that are not in its core's caches, and in no cache at all. */
+  /** Fractions of a rank's data that miss its core's caches, and that miss all caches. */
   struct Misses {
     double core;
     double all;
@@ -147,13 +148,13 @@ public:
   Execution& operator=(const Execution&) = delete;
   ~Execution() override;
 
-  /** Sets the total size of each rank's buffers; to be called before the first rank enters. */
+  /** Sets the total size of each rank's buffers; call it before the first rank enters. */
   void work_on(Bytes buffers);
 
   /** Enters a rank at @p time, now or later. */
   void enter(int rank, Seconds time);
 
-  /** Lets a rank attend again: it proceeds with what has arrived meanwhile. */
+  /** Makes a rank attend again: it proceeds with the messages that have arrived in the meantime. */
   void make_progress(int rank);
 
   void due(std::uint64_t rank) override;

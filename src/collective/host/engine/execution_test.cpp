@@ -21,7 +21,7 @@ class Ends : public RankCallbacks {
   Agenda& agenda_;
 
 public:
-  std::vector<double> times; ///< by rank; -1: has not ended
+  std::vector<double> times; ///< by rank; -1: not finished
   Ends(Agenda& agenda, int ranks) : agenda_(agenda), times(static_cast<std::size_t>(ranks), -1.0) {}
   void rank_ended(int rank) override { times[static_cast<std::size_t>(rank)] = agenda_.now().value(); }
 };
@@ -37,7 +37,7 @@ std::vector<int> hosts_of(int ranks, int ranks_per_host)
   return hosts;
 }
 
-/** Returns the end of each rank, one per host; rank r enters at r times @p apart. */
+/** Returns the finish time of each rank, one per host; rank r enters at r times @p apart. */
 std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
                          double apart = 0, int ranks_per_host = 1, Bytes buffers = Bytes(1e30))
 {
@@ -53,7 +53,7 @@ std::vector<double> ends(const Fabric& fabric, const MessageCosts& costs, int ra
   return all.times;
 }
 
-/** Returns the work of the network for ranks that enter together. */
+/** Returns the network's work counters for ranks that enter together. */
 FlowNetwork::Work work_of(const Fabric& fabric, const MessageCosts& costs, int ranks, const Steps& steps,
                           int ranks_per_host)
 {
@@ -86,7 +86,7 @@ Schedule one_message(int rank, double bytes)
     co_yield recv(0, Bytes(bytes));
 }
 
-/** Ranks whose cores need twice the time, and are away for 1 us before each piece of work. */
+/** Ranks whose cores need twice the time, and are taken by OS noise for 1 us before each piece of work. */
 class Away : public Ends {
 public:
   using Ends::Ends;
@@ -165,7 +165,7 @@ HostCall call_of(std::string_view collective, int ranks, Elements count)
 }
 
 // R. Thakur, R. Rabenseifner, W. Gropp: Optimization of Collective Communication Operations in MPICH, 2005: p - 1 steps
-// of one block each, or log p steps of all blocks.
+// of one block each, or log p steps that move all blocks.
 TEST_F(ExecutionTest, MatchesClosedFormsWithoutContention)
 {
   const MessageCosts costs = costs_of(model_, fabric_.host());
@@ -178,7 +178,7 @@ TEST_F(ExecutionTest, MatchesClosedFormsWithoutContention)
   EXPECT_NEAR(longest("allreduce", "ring", 256), 2 * 3 * message(256), 1e-15);
   EXPECT_NEAR(longest("allgather", "ring", 256), 3 * message(1024), 1e-15);
   EXPECT_NEAR(longest("alltoall", "pairwise", 256), 3 * message(1024), 1e-15);
-  // The root does not wait for its first message before it sends the second, so both share its cable.
+  // The root sends the second message without waiting for the first, so both share its cable.
   EXPECT_NEAR(longest("bcast", "binomial", 256), 2 * message(1024) + 1040 / BANDWIDTH, 1e-15);
 }
 
@@ -238,7 +238,7 @@ TEST_F(ExecutionTest, WorkTakesLongerBeyondEachLevelOfCaches)
   EXPECT_NEAR(time(memory + "cache_size = \"492B\"\n"), expected(0.75 * work / 1e9), 1e-15);
 }
 
-// Cores copy messages one by one. Data in caches do not use the memory; data partly in caches use it partly.
+// Cores copy messages one by one. Cached data does not use memory; partly cached data uses it partly.
 TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
 {
   const auto time = [](const std::string& keys, const char* collective = "allreduce",
@@ -265,7 +265,7 @@ TEST_F(ExecutionTest, CoresCopyAndCachesKeep)
               2e-6 + time("", "alltoall", "modified_bruck"), 1e-15);
 }
 
-/** Steps that rank 0 takes alone, with the reuse of a pipeline. */
+/** Steps that rank 0 takes alone, reusing a pipeline's cached data. */
 Schedule reusing(int rank, Step step, const Pipeline* pipeline)
 {
   if (rank == 0) {
@@ -276,7 +276,7 @@ Schedule reusing(int rank, Step step, const Pipeline* pipeline)
   }
 }
 
-// A call of two ranks whose buffers, 3,936 bytes, are in the caches by a fourth. Segments in flight that fit leave the
+// A call of two ranks whose buffers, 3,936 bytes, are one quarter cached. Segments in flight that fit leave the
 // fraction of a step's traffic that is fresh; of two copies of a message, one touches fresh data.
 TEST_F(ExecutionTest, StepsOfAPipelineFindWhatItsSegmentsLeftInCaches)
 {
@@ -313,8 +313,8 @@ TEST_F(ExecutionTest, StepsOfAPipelineFindWhatItsSegmentsLeftInCaches)
   EXPECT_NEAR(sum(&warm), core, 1e-12);
 }
 
-// Segments of HAN move the call's buffers through memory once: a rank reads its send buffer, and overwrites its receive
-// buffer. Without caches, its messages and sums do so thrice.
+// Segments of HAN move the call's buffers through memory once: a rank reads its send buffer and overwrites its receive
+// buffer. Without caches, its messages and sums move them three times.
 TEST_F(ExecutionTest, HanKeepsItsSegmentsInCaches)
 {
   const auto time = [](const char* cache) {
@@ -373,7 +373,7 @@ TEST_F(ExecutionTest, EagerMessagesBetweenHostsPassTheirMemories)
   EXPECT_NEAR(time(memory + "cache_size = \"1MB\"\n", ""), LATENCY + 1000 / BANDWIDTH, 1e-15);
 }
 
-/** Times of ranks of one host with two sockets, one after the other on socket 0, 1, 0, 1. */
+/** Times of ranks of one host with two sockets, placed alternately on sockets 0 and 1. */
 class SocketsTest : public ExecutionTest {
 protected:
   static constexpr double WORK = 1e6; // bytes
@@ -391,7 +391,7 @@ Schedule one_sum(int /*rank*/)
   co_yield reduce(Bytes(1e6));
 }
 
-// A lone core has its own rate, the cores of a socket the memory's bandwidth, and the sockets one each.
+// A lone core has its own rate, the cores of a socket share the memory's bandwidth, and each socket has its own memory.
 TEST_F(SocketsTest, SumsShareTheMemoryOfTheirSocket)
 {
   const std::string rate = "reduction_rate = \"4GBps\"\ncore_memory_rate = \"4GBps\"\n"; // together 2 GB/s
@@ -404,16 +404,16 @@ TEST_F(SocketsTest, SumsShareTheMemoryOfTheirSocket)
     EXPECT_NEAR(time, 4 * WORK / 3e9, 1e-12);
 }
 
-// Three ranks: the two of socket 0 share its memory, the one of socket 1 does not.
+// Three ranks: the two on socket 0 share its memory, the one on socket 1 does not.
 TEST_F(SocketsTest, CachesAreThoseOfASocket)
 {
   const std::string keys         = "reduction_rate = \"2GBps\"\ncache_size = \"1MB\"\n";
   const std::vector<double> cold = times(keys, 3, one_sum, Bytes(1e12));
   EXPECT_NEAR(cold[0], 2 * WORK / 3e9, 1e-9); // a millionth fits
   EXPECT_NEAR(cold[1], WORK / 2e9, 1e-9);
-  const std::vector<double> warm = times(keys, 3, one_sum, Bytes(5e5)); // two of them fit
+  const std::vector<double> warm = times(keys, 3, one_sum, Bytes(5e5)); // two buffers fit
   EXPECT_NEAR(warm[0], WORK / 2e9, 1e-12);
-  const std::vector<double> half = times(keys, 3, one_sum, Bytes(1e6)); // half of two
+  const std::vector<double> half = times(keys, 3, one_sum, Bytes(1e6)); // half of two buffers
   EXPECT_NEAR(half[0], WORK / 2e9, 1e-12);                              // 2 x 0.5 MB in 0.5 ms: not yet full
 }
 
@@ -451,7 +451,7 @@ TEST_F(SocketsTest, MessagesBetweenSocketsTakeLonger)
   EXPECT_NEAR(time(once, 1), by_one + between, 1e-12);
 }
 
-// Four pairs of a socket copy once: a lone pair at its own rate, together at the memory's bandwidth.
+// Four pairs on a socket copy once: a lone pair runs at its own rate, all pairs together at the memory's bandwidth.
 TEST_F(SocketsTest, MessagesShareTheMemoryOfTheirSocket)
 {
   const auto time = [](int pairs) {
@@ -510,7 +510,7 @@ public:
   bool makes_progress(int rank) const override { return not away.contains(rank); }
 };
 
-// A chain of two messages, whose middle rank does not attend when the first arrives.
+// A chain of two messages whose middle rank does not attend when the first arrives.
 TEST_F(ExecutionTest, ARankThatDoesNotAttendStopsAtTheNextMessage)
 {
   const auto chain = [](double bytes) {
@@ -539,7 +539,7 @@ TEST_F(ExecutionTest, ARankThatDoesNotAttendStopsAtTheNextMessage)
     ends.away.clear();
     execution.make_progress(1);
     agenda.run_until(Seconds(2.0));
-    // An eager message has arrived meanwhile, a rendezvous message starts now.
+    // An eager message has arrived in the meantime; a rendezvous message starts now.
     EXPECT_DOUBLE_EQ(ends.times[2], 1.0 + (eager ? 1 : 2) * message(bytes));
   }
 }

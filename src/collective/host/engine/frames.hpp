@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Pool for the coroutine frames of schedules. Thousands of ranks begin and end together, with frames of few sizes:
- * freed frames are reused by size. When no frame is left, nearly all memory is returned, which a run of a million ranks
- * needs elsewhere. Not thread-safe. */
+ * freed frames are reused by size. When no frame is in use, nearly all memory is returned, since a run of a million
+ * ranks needs it elsewhere. Not thread-safe. */
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class Frames {
 
 public:
   static constexpr std::size_t SLAB = std::size_t{1024} * 1024;
-  static constexpr std::size_t KEPT = 32; ///< slabs kept without frames
+  static constexpr std::size_t KEPT = 32; ///< slabs kept while no frame is in use
 
 private:
   using Slab = std::array<std::byte, SLAB>;
@@ -28,7 +28,7 @@ private:
   std::array<Free*, LARGEST / STEP + 1> free_{}; // by size
   std::vector<std::unique_ptr<Slab>> slabs_;
   std::size_t used_ = 0;    // slabs in use
-  std::size_t at_   = SLAB; // offset of the free part of the last one
+  std::size_t at_   = SLAB; // offset of the free part of the last slab
   std::size_t live_ = 0;    // frames in use
 
   void* from_slab(std::size_t bytes);

@@ -65,7 +65,7 @@ Bytes buffers_of_a_rank(const HostCall& call)
     return unit + unit / ranks;
   if (name == "allgather" || name == "allgatherv" || name == "reduce_scatter_block")
     return unit * (ranks + 1);
-  return name == "alltoall" ? unit * (2 * ranks) : unit * 2.0; // gather and scatter: all blocks, at one of the ranks
+  return name == "alltoall" ? unit * (2 * ranks) : unit * 2.0; // gather and scatter: all blocks, at one rank
 }
 
 } // namespace weft

@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/** Number of elements: libraries divide vectors by elements, not by bytes. */
+/** Number of elements: libraries divide vectors into elements, not bytes. */
 using Elements = std::int64_t;
 
 struct NcclPlan;
@@ -22,7 +22,7 @@ struct Nodes;
 
 /** Message to or from a neighbour in a neighbourhood collective. */
 struct NeighborMessage {
-  int peer;           ///< rank; negative: there is no neighbour at this place (MPI_PROC_NULL)
+  int peer;           ///< rank; negative: no neighbour at this position (MPI_PROC_NULL)
   Elements count = 0; ///< elements
 };
 
@@ -30,27 +30,27 @@ struct NeighborMessage {
 struct NeighborMessages {
   std::vector<NeighborMessage> received;
   std::vector<NeighborMessage> sent;
-  /// True if entries 2d and 2d+1 are the two directions of dimension d: what is sent in one direction is received from
-  /// the opposite one.
+  /// True if entries 2d and 2d+1 are the two directions of dimension d: data sent in one direction is received from the
+  /// opposite one.
   bool cartesian = false;
-  /// True if the ranks that send to this rank are those that it sends to, in the same order.
+  /// True if the source neighbours of this rank are also its destinations, in the same order.
   bool undirected = false;
 };
 
-/** One rank's part in a collective on an intercommunicator. Ranks are those of both groups, one after the other. */
+/** One rank's part in a collective on an intercommunicator. Ranks count through both groups. */
 struct BetweenGroups {
-  static constexpr int NO_ROOT = -1; ///< not rooted, or the root is another rank of this rank's group
+  static constexpr int NO_ROOT = -1; ///< not rooted, or another rank of the local group is the root
 
   int own_begin   = 0; ///< first rank of the local group
   int own_size    = 0;
   int other_begin = 0; ///< first rank of the remote group
   int other_size  = 0;
   int root        = NO_ROOT;
-  /// Bytes of the vector, or of a block for each rank of the other group.
+  /// Bytes of the vector, or of a block for each rank of the remote group.
   Elements gives = 0;
   Elements gets  = 0;
-  /// By rank of the remote group, if blocks differ: bytes to and from each; Reduce_scatter: bytes of each part, by rank
-  /// of the local group.
+  /// By rank of the remote group, if blocks differ: bytes to and from each. For Reduce_scatter: bytes of each part, by
+  /// rank of the local group.
   std::vector<Elements> to    = {};
   std::vector<Elements> from  = {};
   std::vector<Elements> parts = {};
@@ -66,10 +66,10 @@ struct HostCall {
   Bytes element    = Bytes(1); ///< one element
   bool commutative = true;     ///< true if the operation is commutative
   bool blocking    = true;     ///< true for MPI_Allreduce, false for MPI_Iallreduce
-  /// Returns the number of the host on which a rank runs, for hierarchical algorithms; null: each rank has its own.
+  /// Returns the index of the host on which a rank runs, for hierarchical algorithms; null: each rank has its own host.
   std::function<int(int rank)> host = {};
-  /// Returns the elements that one rank sends to another, if they are not `count`: those of @p from in Gatherv and
-  /// Allgatherv, those for @p to in Scatterv and Reduce_scatter.
+  /// Returns the elements that one rank sends to another, if not `count`: the block of @p from in Gatherv and
+  /// Allgatherv, the block for @p to in Scatterv and Reduce_scatter.
   std::function<Elements(int from, int to)> block = {};
   /// Returns one rank's messages; set for neighbourhood collectives only.
   std::function<NeighborMessages(int rank)> neighbors = {};
@@ -78,15 +78,15 @@ struct HostCall {
   /// Returns the library's steps for a nested collective (Open MPI's "nonoverlapping" Allreduce is its Reduce and its
   /// Bcast); null if an algorithm is executed without a library.
   std::function<Schedule(const HostCall& call, int rank)> within = {};
-  bool predefined = true; ///< true if the operation is MPI's, false if it is the program's; all predefined ones commute
+  bool predefined = true; ///< true if the operation is predefined by MPI, false if the program created it; all
+                          ///< predefined ones commute
   /// Result of `host` for all ranks, if it has been computed (by Selection::resolved).
   std::shared_ptr<const Nodes> nodes = {};
-  /// Number of calls around this one that may choose any algorithm for it, its own among them (part_of, han).
+  /// Nesting depth, this call included, of calls whose algorithm may be any (part_of, han).
   int depth = 0;
-  /// True for a part of a call whose ranks share a host, if `host` is null.
+  /// True for a nested call whose ranks share a host, if `host` is null.
   bool within_host = false;
-  /// Reuse of cached data among the segments of a surrounding call, which this call is a part of; it outlives the
-  /// schedule.
+  /// Reuse of cached data among the segments of the enclosing call; outlives the schedule.
   const Pipeline* pipeline = nullptr;
   /// NCCL's choice and connections for this call, if NCCL executes it.
   std::shared_ptr<const NcclPlan> nccl = {};
@@ -97,27 +97,27 @@ struct HostCall {
   Elements between(int from, int to) const { return block ? block(from, to) : count; }
 };
 
-/** Returns the arguments of an algorithm for @p call; Allgatherv and collectives without reduction are in bytes. The
- *  counts of @p call must outlive the result. @p host: see HostCall. */
+/** Returns the arguments of an algorithm for @p call; for Allgatherv and collectives without reduction, counts are in
+ * bytes. The counts of @p call must outlive the result. @p host: see HostCall. */
 HostCall host_call(const CallDescriptor& call, std::function<int(int rank)> host = {});
 
-/** Returns the size that a rule's sizes are compared with: the vector of a Bcast or reduction (the whole one for
- *  Reduce_scatter), otherwise one rank's block (the mean for Allgatherv); 0 for Barrier. */
+/** Returns the size with which a rule's sizes are compared: the vector of a Bcast or reduction (the whole one for
+ * Reduce_scatter), otherwise one rank's block (the mean for Allgatherv); 0 for Barrier. */
 Bytes bytes_that_select(const HostCall& call);
 
-/** Returns the size of one rank's send and receive buffers; the mean if ranks differ. Infinity if only the
- *  participants of the call know it. */
+/** Returns the size of one rank's send and receive buffers; the mean if ranks differ. Infinity if only the participants
+ * of the call know the size. */
 Bytes buffers_of_a_rank(const HostCall& call);
 
-/** Parameters of an algorithm, from a selection. */
+/** Parameters of an algorithm, set by a selection. */
 struct Tuning {
-  Bytes segment = {}; ///< segment size of messages; 0: not segmented
-  int fan_out   = 0;  ///< children of a tree vertex, if configurable; 0: the library's default
+  Bytes segment = {}; ///< segment size of messages; 0: no segmentation
+  int fan_out   = 0;  ///< children per tree vertex, if configurable; 0: the library's default
 };
 
 using MakeSchedule = Schedule (*)(const HostCall& call, int rank, Tuning tuning);
 
-/** Returns the steps of a nested call: the executing library's algorithm, or @p otherwise without a library. */
+/** Returns the steps of a nested call: the executing library's algorithm, or @p otherwise if there is no library. */
 inline Schedule within(const HostCall& inner, int rank, MakeSchedule otherwise)
 {
   return inner.within ? inner.within(inner, rank) : otherwise(inner, rank, {});

@@ -9,7 +9,7 @@ namespace weft {
 Nodes Nodes::of(const HostCall& call)
 {
   Nodes nodes;
-  std::unordered_map<int, int> known; // hosts
+  std::unordered_map<int, int> known; // known hosts
   for (int rank = 0; rank < call.ranks; ++rank) {
     const int next = nodes.number();
     const int node = call.host ? known.try_emplace(call.host(rank), next).first->second : next;

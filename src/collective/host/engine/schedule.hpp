@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Schedule of one rank in a host collective: the messages it posts, waits for, and the data it combines, in order.
+/* Schedule of one rank in a host collective: the messages that it posts and waits for, and the data that it combines,
+ * in order.
  *
- * An algorithm is a coroutine that yields a rank's steps in the order in which an MPI library would take them:
+ * An algorithm is a coroutine that yields a rank's steps in the order in which an MPI library would execute them:
  *
  *   Schedule to_the_right(const HostCall& call, int rank)
  *   {
@@ -28,24 +29,24 @@ namespace weft {
 /** Number of a message posted by a rank, in order of posting, from 0. */
 using Request = int;
 
-/** Requests of which any is waited for. */
+/** Set of requests of which any one is awaited. */
 struct AnyOf {
-  std::vector<Request> requests; ///< if several have ended, the first counts
-  Request ended = -1;            ///< the request that ended the wait
+  std::vector<Request> requests; ///< if several are complete, the first is taken
+  Request ended = -1;            ///< the request that completed the wait
 };
 
-/** Reuse of cached data by an algorithm that passes a vector on in segments. */
+/** Reuse of cached data by an algorithm that forwards a vector in segments. */
 struct Pipeline {
-  Bytes in_flight; ///< of each rank's buffers, between the first step of a segment and its last one
+  Bytes in_flight; ///< bytes of each rank's buffers between the first step of a segment and its last
   double fresh =
       1; ///< fraction of the memory traffic of a step, with single copies, that no earlier step of its segment caused
 };
 
 /** Connection of a GPU library: its costs beyond those of the network. */
 struct Connection {
-  Seconds latency;       ///< of a message, after its data: its sender does not wait for it
-  BytesPerSecond rate{}; ///< at most, of its messages one after the other
-  Bytes overhead{};      ///< by which a message is longer on the links
+  Seconds latency;       ///< added after a message's data; its sender does not wait for it
+  BytesPerSecond rate{}; ///< maximum rate of its messages, which are sent one at a time
+  Bytes overhead{};      ///< bytes by which a message is longer on the links
 };
 
 struct Step {
@@ -64,20 +65,20 @@ struct Step {
   Kind kind;
   int peer        = -1;
   Bytes bytes     = {};
-  Request request = -1;    ///< posted, or waited for
+  Request request = -1;    ///< posted or awaited request
   bool blocking   = false; ///< MPI_Send or MPI_Recv: a wait for the same message follows
   int pieces      = 0;
   int tag         = 0;       ///< only messages with equal tags match
   AnyOf* any      = nullptr; ///< for wait_any
-  /// Reuse of cached data; null: the data is in caches as far as the buffers of the call are. Outlives the step.
+  /// Reuse of cached data; null: caches hold as much of the data as the call's buffers allow. Outlives the step.
   const Pipeline* pipeline = nullptr;
-  /// Connection of a message, which then costs no CPU time and leaves once its receive is posted. Outlives the message.
+  /// Connection of a message, which then takes no CPU time and leaves once its receive is posted. Outlives the message.
   const Connection* over = nullptr;
 
   bool is_flag() const;
 };
-constexpr int TAGS = 4;        ///< tags of MPI libraries are less
-constexpr int FLAG = TAGS - 1; ///< tag of flags in shared memory, which cost no CPU time
+constexpr int TAGS = 4;        ///< tags of MPI libraries are smaller
+constexpr int FLAG = TAGS - 1; ///< tag of flags in shared memory, which take no CPU time
 
 inline bool Step::is_flag() const
 {
@@ -182,7 +183,7 @@ private:
     Request posted = 0;  // messages posted so far
     Step send      = {}; // remaining steps of a SendReceive: this send,
     Request coming = -1; // then a wait for this receive;
-    int left       = 0;  // number of the two that remain
+    int left       = 0;  // number of these two steps that remain
   };
 
   static void post(Progress& progress, Step next)

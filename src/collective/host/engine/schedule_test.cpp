@@ -114,7 +114,7 @@ TEST(Tally, CountsMessagesAndRounds)
   EXPECT_EQ(tally_of("allreduce", "ring", 3), std::pair(14, 14));
   EXPECT_EQ(tally_of("bcast", "binomial", 0), std::pair(3, 0));
   EXPECT_EQ(tally_of("bcast", "binomial", 7), std::pair(0, 1));
-  EXPECT_EQ(tally_of("allgather", "nbc_linear", 3), std::pair(7, 1)); // one wait for all
+  EXPECT_EQ(tally_of("allgather", "nbc_linear", 3), std::pair(7, 1)); // one wait for all receives
 }
 
 } // namespace

@@ -8,7 +8,7 @@ namespace weft {
 
 Schedule tallied(Schedule steps, Tally& tally)
 {
-  std::vector<bool> awaited; // by request: is a receive that has not been waited for
+  std::vector<bool> awaited; // by request: true for a receive that has not been waited for
   while (steps.next()) {
     const Step& step = steps.step();
     switch (step.kind) {

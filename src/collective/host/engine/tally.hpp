@@ -8,10 +8,10 @@ namespace weft {
 
 struct Tally {
   int messages = 0; ///< messages sent
-  int rounds   = 0; ///< waits for at least one receive that has not been waited for
+  int rounds   = 0; ///< waits for at least one receive that was not waited for before
 };
 
-/** Returns the same steps and counts them in @p tally as they are taken; @p tally must outlive them. */
+/** Returns the same steps and counts them in @p tally as they are executed; @p tally must outlive them. */
 Schedule tallied(Schedule steps, Tally& tally);
 
 } // namespace weft

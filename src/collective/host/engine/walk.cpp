@@ -16,14 +16,14 @@ namespace {
 struct Posted {
   Bytes bytes;
   Request request;
-  int time; ///< send: round in which it leaves; receive: round in which it was posted
+  int time; ///< send: round in which the message leaves; receive: round in which it was posted
 };
 
 struct Rank {
   Schedule schedule;
   std::vector<std::optional<int>> ends = {}; // by request: its end, if known
   int now                              = 0;
-  std::size_t ended_requests           = 0; // number of first requests that have ended ...
+  std::size_t ended_requests           = 0; // number of leading requests that have completed ...
   int last_end                         = 0; // ... by this time
   int next_send                        = 0; // first round in which it can send
   bool started                         = false;
@@ -81,7 +81,7 @@ private:
     return step.kind == Step::Kind::wait_all ? end_of_all(rank) : rank.now;
   }
 
-  /** Returns the end of the first request that is known to have ended. */
+  /** Returns the end of the first request that is known to have completed. */
   static std::optional<int> end_of_any(const Rank& rank, AnyOf& any)
   {
     std::optional<int> first;

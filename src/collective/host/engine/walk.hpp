@@ -16,13 +16,13 @@ struct WalkedMessage {
   int from;
   int to;
   Bytes bytes;
-  int round; ///< in which it is sent, from 0
+  int round; ///< round in which it is sent, from 0
 };
 
 struct Walk {
   std::vector<WalkedMessage> messages; ///< by round, sender, and the order of its sends
   int rounds = 0;
-  std::vector<int> ended;  ///< by rank: round after which its part has ended; -1 if it deadlocks
+  std::vector<int> ended;  ///< by rank: the round after which it has finished; -1 if it deadlocks
   std::vector<Bytes> sums; ///< by rank: total bytes combined
 };
 

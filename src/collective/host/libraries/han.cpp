@@ -36,8 +36,8 @@ Schedule with_own_call(HostCall flat, int rank, MakeSchedule otherwise)
   co_yield within(flat, rank, otherwise);
 }
 
-/** Executes the call as if no two ranks shared a host. A function of its own, so that the frames of
- * ranks with hosts do not reserve space for the modified call. */
+/** Executes the call as if no two ranks shared a host. A separate function, so that the frames of ranks that use hosts
+ * do not reserve space for the modified call. */
 Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
 {
   HostCall flat = call;
@@ -47,7 +47,7 @@ Schedule without_hosts(const HostCall& call, int rank, MakeSchedule otherwise)
   return with_own_call(std::move(flat), rank, otherwise);
 }
 
-/** Ranks in order, and the place of one of them. */
+/** Ordered ranks, and the position of one of them. */
 struct RankGroup {
   const std::vector<int>& ranks;
   int place;
@@ -55,13 +55,13 @@ struct RankGroup {
   int size() const { return static_cast<int>(ranks.size()); }
 };
 
-/** Call of HAN on a communicator of its own. Kept small, since each rank's frame has several. */
+/** Call of HAN on a communicator of its own. Kept small, since each rank's frame holds several. */
 struct GroupCall {
   const HostCall& whole;
   RankGroup group;
   std::string_view collective;
   int root;
-  MakeSchedule otherwise; ///< algorithm if no library decides
+  MakeSchedule otherwise; ///< algorithm if no library chooses one
   bool shares_host         = false;
   const Pipeline* pipeline = nullptr;
 
@@ -70,7 +70,7 @@ struct GroupCall {
   {
     return among(std::span(group.ranks), part(count, whole.blocking), group.place, otherwise);
   }
-  /** Returns the non-blocking form as a strand to run concurrently. */
+  /** Returns the non-blocking form as a strand for concurrent execution. */
   ConcurrentSchedule in_background(Elements count, int tag) const
   {
     return {among(std::span(group.ranks), part(count, false), group.place, otherwise), tag};
@@ -88,7 +88,7 @@ private:
   }
 };
 
-/** Places of a rank and of the root on both levels. */
+/** Positions of a rank and of the root on both levels. */
 struct Levels {
   RankGroup low;
   RankGroup up;
@@ -115,17 +115,17 @@ constexpr int BETWEEN      = 1;
 constexpr int BETWEEN_BACK = 2;
 
 // A copy moves three cache lines per line of data: it reads the source, reads the destination before it overwrites it,
-// and writes it. A sum reads two lines and writes one. In a Reduce within a host, a rank has about one of each, and
-// reads its send buffer for the first time; its other operands are partial sums. In a Bcast, a rank reads what its
-// parent has just written, and overwrites its receive buffer.
+// and writes it. A sum reads two lines and writes one. In a Reduce within a host, a rank performs about one of each,
+// and reads its send buffer for the first time; its other operands are partial sums. In a Bcast, a rank reads data that
+// its parent has just written, and overwrites its receive buffer.
 constexpr double FRESH_IN_REDUCE = 1.0 / 6;
 constexpr double FRESH_IN_BCAST  = 2.0 / 3;
 
-/** Reuse of caches by the segments of a call: @p buffers of each rank, of @p segments segments at a time. */
+/** Cache reuse by the segments of a call: @p buffers per rank, @p segments segments in flight. */
 struct Reuse {
   Pipeline reduce;  ///< within a host
   Pipeline bcast;   ///< within a host
-  Pipeline between; ///< hosts: the leaders' segments have been reduced before, or arrive for the Bcast
+  Pipeline between; ///< between hosts: the leaders' segments have been reduced before, or arrive for the Bcast
 
   Reuse(const HostCall& call, const Segments& segments, int buffers, int at_once)
       : Reuse(call.bytes(segments.length) * (buffers * at_once))
@@ -139,8 +139,7 @@ private:
   }
 };
 
-/** Executes a rank's work within its host while segments cross between hosts; 0 elements skip a
- * part. */
+/** Executes a rank's work within its host while segments cross between hosts; parts with 0 elements are skipped. */
 Schedule low_reduce_and_bcast(const GroupCall& reduce, Elements reduced, const GroupCall& bcast, Elements copied)
 {
   if (reduced > 0)
@@ -240,8 +239,8 @@ Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning)
   const GroupCall up_reduce{call, levels.up, "reduce", 0, nbc_reduce_binomial, false, &reuse.between};
   const GroupCall up_bcast{call, levels.up, "bcast", 0, nbc_bcast_binomial, false, &reuse.between};
   const auto is_one = [&](Elements index) { return index >= 0 && index < segments.number(); };
-  // Four segments are in flight at once: one is reduced within hosts, one between hosts, one
-  // broadcast between hosts, and one within hosts.
+  // Four segments are in flight: one is reduced within hosts, one between hosts, one broadcast between hosts, and one
+  // within hosts.
   for (Elements last = -3; last < segments.number(); ++last) {
     std::vector<ConcurrentSchedule> task;
     if (levels.leads() && is_one(last + 1))

@@ -2,9 +2,9 @@
 /* Open MPI's component HAN: collectives in two levels, within hosts and between them
  * (ompi/mca/coll/han, version 5.0).
  *
- * The ranks of a host form one communicator (low), those with the same place on all hosts another
- * (up), and the collectives on them are the library's: `tuned` for blocking calls, and `libnbc` for
- * the non-blocking ones between hosts. Long vectors are pipelined: one segment crosses hosts while
+ * The ranks of a host form one communicator (low), the ranks with the same index on all hosts another (up). The
+ * library's own collectives run on both: `tuned` for blocking calls, and `libnbc` for non-blocking calls between hosts.
+ * Long vectors are pipelined: one segment crosses hosts while
  * another is processed within them. X. Luo et al.: HAN: a Hierarchical AutotuNed Collective
  * Communication Framework. IEEE Cluster 2020.
  *
@@ -21,15 +21,15 @@ namespace weft {
 // Algorithms with one leader per host, for any number of ranks on each ...
 Schedule han_allreduce(const HostCall& call, int rank, Tuning tuning);
 Schedule han_barrier(const HostCall& call, int rank, Tuning tuning);
-// ... and those that require the same number of ranks on each host.
+// ... and algorithms that require the same number of ranks on each host.
 Schedule han_allgather(const HostCall& call, int rank, Tuning tuning);
 Schedule han_bcast(const HostCall& call, int rank, Tuning tuning);
 Schedule han_gather(const HostCall& call, int rank, Tuning tuning);
 Schedule han_reduce(const HostCall& call, int rank, Tuning tuning);
 Schedule han_scatter(const HostCall& call, int rank, Tuning tuning);
 
-/** Returns whether the placement does not meet HAN's requirements for @p call, which is then
- * executed as if each rank had a host of its own. */
+/** Returns whether the placement does not meet HAN's requirements for @p call, which is then executed as if each rank
+ * had its own host. */
 bool han_ignores_hosts(const HostCall& call);
 
 } // namespace weft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPICH's collectives on blocks: Allgatherv, Alltoall, Gatherv, Scatterv. */
+/* MPICH's block collectives: Allgatherv, Alltoall, Gatherv, Scatterv. */
 #include "collective/host/libraries/mpich.hpp"
 #include "collective/host/steps/exchange.hpp"
 #include "collective/host/steps/rank_bits.hpp"
@@ -9,7 +9,7 @@
 namespace weft::mpich {
 namespace {
 
-/** Position of a rank's sends or receives in the ring: the current block and the progress in it. */
+/** Position of a rank's sends or receives in the ring: the current block and the progress within it. */
 struct RingEnd {
   int block;
   Elements left; // remaining elements in this direction

@@ -103,7 +103,7 @@ Schedule scan_smp(const HostCall& call, int rank, Tuning /*tuning*/)
     if (stand.node > 0)
       co_yield recv(stand.nodes->ranks[static_cast<std::size_t>(stand.node) - 1].front(), vector);
   }
-  if (call.blocking) { // an int: whether there is a prefix to add
+  if (call.blocking) { // an int that tells whether there is a prefix to add
     HostCall word = call;
     word.element  = Bytes(4);
     word.count    = 1;

@@ -21,7 +21,7 @@ struct Pieces {
       : all(static_cast<Elements>(call.bytes(call.count).value())), piece((all + call.ranks - 1) / call.ranks)
   {
   }
-  /** Returns the bytes of @p places pieces from @p first on: the last ones may be shorter, or empty. */
+  /** Returns the bytes of pieces [first, first + places): the last ones may be shorter, or empty. */
   Bytes at(int first, int places) const
   {
     const Elements begin = std::min(all, first * piece);
@@ -39,9 +39,9 @@ int rank_at(const HostCall& call, int place)
   return (place + call.root) % call.ranks;
 }
 
-/** Returns the bytes that the rank at @p place receives in the scatter from the one @p bit places
- * before it: the pieces of its subtree. In a non-blocking call, a forwarding rank attributes all
- * that it received to the places after its own, and sends too much to its first receiver. */
+/** Returns the bytes that the rank at @p place receives in the scatter from the rank @p bit positions before it: the
+ * pieces of its subtree. In a non-blocking call, a forwarding rank attributes all received bytes to the positions after
+ * its own, and sends too much to its first receiver. */
 Bytes scattered(const HostCall& call, const Pieces& pieces, int place, int bit)
 {
   const int sender    = place - bit;
@@ -70,8 +70,7 @@ Schedule scatter_pieces(const HostCall& call, int rank)
   }
 }
 
-/** Exchanges one message in each direction; non-blocking calls also wait for everything posted
- * before. */
+/** Exchanges one message in each direction; non-blocking calls also wait for all previously posted messages. */
 Schedule exchange(const HostCall& call, int to, Bytes sent, int from, Bytes received)
 {
   if (call.blocking) {
@@ -112,8 +111,8 @@ Schedule bcast_scatter_recursive_doubling_allgather(const HostCall& call, int ra
     const Bytes coming        = pieces.at(next_definition, bit);
     if (other < call.ranks)
       co_yield exchange(call, rank_at(call, other), pieces.at(own, bit), rank_at(call, other), coming);
-    // If the other subtree is incomplete, the ranks that have received its pieces pass them on
-    // within their own subtree.
+    // If the opposite subtree is incomplete, the ranks that have received its pieces forward them within their own
+    // subtree.
     if (next_definition + bit > call.ranks)
       for (int half = bit / 2; half > 0; half /= 2) {
         const int next = flip_bit(place, half);
@@ -164,21 +163,21 @@ namespace {
 
 // ---- Reductions by halving: Rabenseifner's, but in blocks ----
 
-/** Reduction of the ranks to a power of two of places: the first ranks form pairs, of which one rank
- * sends its vector to the other. The places halve a vector of as many blocks. */
+/** Folding of the ranks to a power of two: the first ranks form pairs, in which one rank sends its vector to the other.
+ * The remaining positions halve a vector of as many blocks. */
 struct Halving {
   Elements count;
   int places;
   int pairs;
   bool odd_stays;
-  bool rest_in_last; // true: the last block has the remainder; false: the first ones have one element more each
+  bool rest_in_last; // true: the last block includes the remainder; false: the first blocks have one element more each
 
   Halving(const HostCall& call, bool odd)
       : count(call.count), places(power_of_two_below(call.ranks)), pairs(call.ranks - places), odd_stays(odd),
         rest_in_last(not call.blocking)
   {
   }
-  /** Returns the rank's place; -1 if it is idle. */
+  /** Returns the rank's position; -1 if it is idle. */
   int place(int rank) const
   {
     if (rank >= 2 * pairs)
@@ -187,8 +186,8 @@ struct Halving {
   }
   int rank(int place) const { return place < pairs ? 2 * place + (odd_stays ? 1 : 0) : place + pairs; }
 
-  /** Returns the elements that @p place has after the round in which it exchanged with the place
-   * that differs in @p bit. */
+  /** Returns the elements that @p place holds after the round in which it exchanged with the position that differs in
+   * @p bit. */
   Elements kept(int place, int bit) const
   {
     const int blocks = places / (2 * bit);
@@ -264,7 +263,7 @@ Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning /*t
   int place = halving.place(rank);
   if (place >= 0)
     co_yield scatter_sums(call, halving, place);
-  // The root takes part in the gather: if its place is idle, it takes that of rank 0.
+  // The root takes part in the gather: if its position is idle, it takes the position of rank 0.
   const bool swapped   = halving.place(call.root) < 0;
   const int root_place = swapped ? 0 : halving.place(call.root);
   if (swapped) {
@@ -282,7 +281,7 @@ Schedule reduce_reduce_scatter_gather(const HostCall& call, int rank, Tuning /*t
   for (int bit = halving.places / 2; bit > 0; bit /= 2) {
     const int other = flip_bit(place, bit);
     const int peer  = swapped && other == 0 ? call.root : halving.rank(other);
-    // The ranks of the half without the root send what they have.
+    // The ranks of the half without the root send all their blocks.
     if (has(place, bit) != has(root_place, bit)) {
       co_yield send(peer, call.bytes(halving.kept(place, bit)));
       co_return;

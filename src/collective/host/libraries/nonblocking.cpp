@@ -18,8 +18,8 @@ constexpr Step end_of_round()
   return wait_all();
 }
 
-/** Converts between ranks and places: the root has place 0, and rank 0 the root's number. The
- * mapping is its own inverse. */
+/** Converts between ranks and positions: the root has position 0, and rank 0 the root's. The mapping is its own
+ * inverse. */
 int swapped(int one, int root)
 {
   if (one == 0)
@@ -27,7 +27,7 @@ int swapped(int one, int root)
   return one == root ? 0 : one;
 }
 
-/** Converts a tree of places to a tree of ranks. */
+/** Converts a tree of positions to a tree of ranks. */
 RankTree of_ranks(RankTree tree, int root)
 {
   if (tree.parent >= 0)
@@ -46,7 +46,7 @@ RankTree tree_up(const HostCall& call, int rank, int root)
   return of_ranks(in_order_binomial_tree(call.ranks, swapped(rank, root), 0), root);
 }
 
-/** Pieces of equal length; the last also has the remainder. */
+/** Pieces of equal length; the last one also includes the remainder. */
 struct Fragments {
   Elements count;
   Elements number = 1;
@@ -78,8 +78,7 @@ Schedule send_down(RankTree tree, Bytes vector)
   co_yield end_of_round();
 }
 
-/** Each vertex adds up its children's vectors and posts a send of the sum to its parent, without
- * ending the round. */
+/** Each vertex adds up its children's vectors and posts a send of the sum to its parent, without ending the round. */
 Schedule add_up(RankTree tree, Bytes vector)
 {
   for (const int child : tree.children) {
@@ -211,7 +210,7 @@ Schedule nbc_bcast_chain(const HostCall& call, int rank, Tuning tuning)
       co_yield irecv(swapped(place - 1, call.root), fragment);
       co_yield end_of_round();
     }
-    // All ranks except the root forward a fragment in the round in which they receive the next.
+    // All ranks except the root forward a fragment in the round in which they receive the next one.
     if (place + 1 < call.ranks)
       co_yield isend(swapped(place + 1, call.root), fragment);
     if (place == 0)

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** Allgather and Alltoall: each rank sends a block to each other one. */
+/** Allgather and Alltoall: each rank sends a block to every other rank. */
 Schedule nbc_exchange_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_allgather_recursive_doubling(const HostCall& call, int rank, Tuning tuning);
 /** Allgatherv. */
@@ -39,8 +39,8 @@ Schedule nbc_scatter_linear(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_chain(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_binomial(const HostCall& call, int rank, Tuning tuning);
 Schedule nbc_reduce_rabenseifner(const HostCall& call, int rank, Tuning tuning);
-/** Returns whether libnbc replaces nbc_reduce_rabenseifner by a chain with segments of this size,
- * since there are too few elements to halve. */
+/** Returns whether libnbc replaces nbc_reduce_rabenseifner by a chain with segments of this size, because there are too
+ * few elements to halve. */
 bool nbc_reduce_is_chain(const HostCall& call);
 constexpr Bytes NBC_REDUCE_CHAIN_SEGMENT{8192};
 

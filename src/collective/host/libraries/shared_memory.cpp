@@ -41,7 +41,7 @@ struct Chunks {
   Elements length;
   Elements number;
 
-  /** Divides between elements, or between bytes if one element is larger than @p most. */
+  /** Splits between elements, or between bytes if one element is larger than @p most. */
   static Chunks of(Bytes vector, Bytes element, int most)
   {
     const Bytes unit  = element > Bytes() && element < Bytes(most) ? element : Bytes(1);
@@ -85,8 +85,8 @@ Schedule barrier_release_gather(const HostCall& call, int rank, Tuning /*tuning*
   co_yield release(tree);
 }
 
-// Rank 0 has the buffer; another root sends it each chunk. A flag in return frees one of the CELLS
-// cells; flags that only the next call would wait for are omitted.
+// Rank 0 owns the buffer; any other root sends it each chunk. A flag in return frees one of the CELLS cells; flags that
+// only the next call would wait for are omitted.
 Schedule bcast_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, RELEASE_CHILDREN);
@@ -108,8 +108,7 @@ Schedule bcast_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
   }
 }
 
-// Each rank copies a chunk into its own buffer, whose content its parent adds to its own; rank 0
-// ends with the sum.
+// Each rank copies a chunk into its own buffer, which its parent adds to its own; rank 0 ends with the sum.
 Schedule reduce_release_gather(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, GATHER_CHILDREN);
@@ -153,8 +152,8 @@ Schedule barrier_sm(const HostCall& call, int rank, Tuning /*tuning*/)
   co_yield release(tree);
 }
 
-// A rank with children copies each fragment into its own buffer for them, and from there to the
-// receive buffer. The root refills a set of fragments once all ranks have left it.
+// A rank with children copies each fragment into its own buffer for them, and from there to its receive buffer. The
+// root refills a set of fragments once all ranks have released it.
 Schedule bcast_sm(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Tree tree(call.ranks, rank, SM_CHILDREN, call.root);
@@ -181,8 +180,8 @@ Schedule bcast_sm(const HostCall& call, int rank, Tuning /*tuning*/)
   }
 }
 
-// The root alone adds up, from the last rank to the first; others may fill a set of fragments once
-// the root has begun it.
+// Only the root adds up, from the last rank to the first; the other ranks may fill a set of fragments once the root has
+// begun it.
 Schedule reduce_sm(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const Bytes unit    = unit_of(call, FRAGMENT);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collectives among the ranks of a host through buffers in shared memory: one rank copies a
- * fragment into a buffer and raises a flag, others read it there.
+/* Collectives among the ranks of a host through buffers in shared memory: one rank copies a fragment into a buffer and
+ * raises a flag, and other ranks read the fragment there.
  *
- * release_gather is that of MPICH 4's module for shared memory
- * (src/mpid/ch4/shm/posix/release_gather/release_gather.h and posix_coll_release_gather.h, version
- * 4.2.3), sm is Open MPI's component coll/sm (ompi/mca/coll/sm, version 5.0.5). Both have their
- * libraries' defaults. Flags cost no CPU time; each takes the latency within the host.
+ * release_gather comes from MPICH 4's module for shared memory (src/mpid/ch4/shm/posix/release_gather/release_gather.h
+ * and posix_coll_release_gather.h, version 4.2.3), sm from Open MPI's component coll/sm (ompi/mca/coll/sm, version
+ * 5.0.5). Both use their libraries' defaults. Flags take no CPU time; each takes the latency within the host.
  */
 #pragma once
 

@@ -63,7 +63,7 @@ TEST(SharedMemory, CellsLetCopiesOverlap)
 TEST(SharedMemory, SmAddsUpAtTheRootAlone)
 {
   const double small = 4000;
-  // The root's mark, a copy, a flag; the last rank's fragment is copied, the others' are added.
+  // The root's flag, a copy, a flag; the last rank's fragment is copied, all other fragments are added.
   EXPECT_NEAR(time(call_of("reduce", 5, 1000), reduce_sm), 2 * small / COPY + 2 * FLAG + 4 * small / SUM, TOLERANCE);
   // A rank with children makes another copy for them.
   EXPECT_NEAR(time(call_of("bcast", 5, 1000), bcast_sm), 2 * small / COPY + FLAG, TOLERANCE);
@@ -96,7 +96,7 @@ TEST(SharedMemory, SelectionsTakeItWithinHosts)
   spread.host     = [](int rank) { return rank / 2; };
   EXPECT_EQ(mpich.choose(spread).algorithm->name, "smp");
   EXPECT_EQ(HostFallback::parse("openmpi-5.0-sm").choose(call_of("bcast", 4, 10)).algorithm->name, "sm");
-  // The library decides calls that a named algorithm cannot execute, and is named as its choice's library.
+  // The library decides calls that a named algorithm cannot execute, and the choice names it as its library.
   const HostFallback named = HostFallback::parse("mpich-4-ofi,allreduce=release_gather");
   EXPECT_EQ(named.choose(spread).algorithm->name, "smp");
   EXPECT_EQ(named.choose(spread).library, &named.selection());

@@ -14,8 +14,9 @@ namespace weft::ucc {
 namespace {
 
 /** Recursive k-nomial pattern (ucc_knomial_pattern): in each round, a rank exchanges with the ranks that differ in one
- * digit of base `radix`. The largest power of the radix, times a number of whole subtrees, takes part; of the first
- * remaining ranks, each odd one is an extra, which leaves its part to the rank before it. */
+ * digit of base `radix`. The largest power of the radix, times a number of whole subtrees, participates. Of the
+ * remaining ranks, which are paired off with the first ones, each odd rank is an extra, whose part the rank before it
+ * takes over. */
 struct Knomial {
   int radix;
   int power = 1; ///< largest power of the radix that is at most the number of ranks
@@ -46,14 +47,14 @@ struct Knomial {
       result *= radix;
     return result;
   }
-  /** Returns the place @p step digits after @p place in a round, wrapping around; -1 if it has no rank. */
+  /** Returns the position @p step digits after @p place in a round, wrapping around; -1 if no rank is there. */
   int peer(int place, int round, int step) const
   {
     const int group = distance(round) * radix;
     const int other = (place + step * distance(round)) % group + place / group * group;
     return other < places ? other : -1;
   }
-  /** Returns the number of places that exchange in a round. */
+  /** Returns the number of positions that exchange in a round. */
   int width(int round) const { return distance(round) < power ? radix : places / power; }
   int index(int place, int round) const { return place / distance(round) % radix; }
 };
@@ -107,7 +108,8 @@ Schedule exchange_all(const HostCall& call, Knomial pattern, int rank, Bytes vec
     co_yield send(rank + 1, vector);
 }
 
-/** Returns the radix of SRA: 2 if there are too few elements for the wanted one (ucc_knomial_pattern_get_min_radix). */
+/** Returns the radix of SRA: 2 if there are too few elements for the requested one
+ * (ucc_knomial_pattern_get_min_radix). */
 int scattered_radix(const HostCall& call, int wanted)
 {
   const int radix      = std::min(wanted, call.ranks);
@@ -124,7 +126,7 @@ std::vector<Elements> kept_blocks(const Knomial& pattern, Elements count, int pl
   return kept;
 }
 
-/** Sends each peer of a round its segment of the block that all of them have, and receives its own from each. */
+/** Sends each peer of a round its segment of the block that all of them hold, and receives its own from each. */
 Schedule scatter_round(const HostCall& call, const Knomial& pattern, int place, int round, Elements block)
 {
   const int width = pattern.width(round);
@@ -156,7 +158,7 @@ Schedule gather_round(const HostCall& call, const Knomial& pattern, int place, i
   co_yield wait_all();
 }
 
-/** Ring in which each rank adds its own part @p part of a block to what it receives; @p direction is 1 or -1. */
+/** Ring in which each rank adds its own part @p part of a block to the received one; @p direction is 1 or -1. */
 Schedule reduce_in_one_direction(const HostCall& call, int rank, int direction, int parts, int part)
 {
   const auto at      = [&call](int place) { return (place % call.ranks + call.ranks) % call.ranks; };
@@ -241,7 +243,7 @@ Schedule reduce_knomial(const HostCall& call, int rank, Tuning tuning)
 
 Schedule reduce_scatter_ring(const HostCall& call, int rank, Tuning /*tuning*/)
 {
-  if (call.to(0) < 2) { // UCC's blocks are all alike
+  if (call.to(0) < 2) { // UCC's blocks are all of equal size
     co_yield reduce_in_one_direction(call, rank, 1, 1, 0);
     co_return;
   }

@@ -9,19 +9,20 @@ namespace {
 
 /** Slices of a step of a ring, as NCCL sends them. */
 struct RingSlices {
-  double chunks; ///< of a block
-  double each;   ///< slices of a chunk
-  Bytes bytes;   ///< of a slice, on the wire
+  double chunks; ///< chunks per block
+  double each;   ///< slices per chunk
+  Bytes bytes;   ///< size of a slice on the wire
 };
 
-/** Returns how long a rank sends a message: as long as the connection's rate and the route need. */
+/** Returns the time that a rank takes to send a message, limited by the rate of the connection and of the route. */
 Seconds sending(const Connection& over, const NcclWay& way, Bytes bytes)
 {
   const Seconds carried = way.latency + (way.rate > BytesPerSecond() ? bytes / way.rate : Seconds());
   return over.rate > BytesPerSecond() ? std::max(carried, bytes / over.rate) : carried;
 }
 
-/** Returns the time between the begins of two steps: the first slice must have come, and the last one have been sent.
+/** Returns the time between the starts of two steps: the first slice must have arrived, and the last one must have been
+ * sent.
  */
 Seconds period(const Connection& over, const NcclWay& way, const RingSlices& slices)
 {
@@ -29,7 +30,7 @@ Seconds period(const Connection& over, const NcclWay& way, const RingSlices& sli
   return std::max(one * slices.each, one + over.latency) * slices.chunks;
 }
 
-/** Returns the connection on which one message for all slices of a step occupies the sender, and comes, when these do.
+/** Returns a connection for one message per step, with the same sender occupancy and arrival time as the step's slices.
  */
 Connection connection_of_all(Connection over, const NcclWay& way, const RingSlices& slices)
 {
@@ -41,7 +42,8 @@ Connection connection_of_all(Connection over, const NcclWay& way, const RingSlic
   return over;
 }
 
-/** Makes a connection's overhead that of @p messages messages, of which those after the first @p early are late. */
+/** Sets a connection's overhead to the sum over @p messages messages, of which all after the first @p early are
+ * late. */
 void merge_messages(NcclLane& lane, double messages, double early)
 {
   const double usual    = std::min(messages, early);

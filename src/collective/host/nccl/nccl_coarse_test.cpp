@@ -26,7 +26,7 @@ TEST(NcclCoarse, AStepOfARingIsOneMessageWithTheOverheadOfAll)
   const NcclPlan plan = coarse(ring_plan(NcclCollective::allgather), 4, {}); // blocks of 500 B in 5 chunks of 2 slices
   EXPECT_EQ(plan.slices, 1);
   EXPECT_EQ(plan.lanes[0].chunk, Bytes(500));
-  EXPECT_EQ(plan.lanes[0].between.overhead, Bytes(4 * 1 + 6 * 3)); // four before the window is full
+  EXPECT_EQ(plan.lanes[0].between.overhead, Bytes(4 * 1 + 6 * 3)); // four messages before the window is full
   EXPECT_EQ(plan.lanes[0].late.overhead, Bytes(10 * 3));
   EXPECT_EQ(plan.window, 2);
 }
@@ -38,10 +38,10 @@ TEST(NcclCoarse, AStepTakesAsLongAsWithSlices)
   fine.lanes[0].within.latency = Seconds(3);
   fine.lanes[0].within.rate    = BytesPerSecond(50);
   const NcclPlan plan          = coarse(fine, 4, {});
-  // The first slice comes after 1 + 3 s, when the second one has been sent for 2 s; 500 B take 10 s.
+  // The first slice arrives after 1 + 3 s, when the second one has been sent for 2 s; 500 B take 10 s.
   EXPECT_EQ(plan.lanes[0].within.latency, Seconds(5 * 4 - 10));
   EXPECT_EQ(plan.end.latency, Seconds(2 + 3 - 4));
-  // A route of 4 s at 100 B/s occupies the sender for 4.5 s a slice, longer than until the first one has come.
+  // A route of 4 s at 100 B/s occupies the sender for 4.5 s per slice, longer than the first slice takes to arrive.
   const NcclPlan far = coarse(fine, 4, {.within = {Seconds(4), BytesPerSecond(100)}, .between = {}});
   EXPECT_EQ(far.lanes[0].within.latency, Seconds(0));
   EXPECT_EQ(far.lanes[0].within.rate, BytesPerSecond(500.0 / (10 * 4.5)));

@@ -29,7 +29,7 @@ std::vector<std::string> split_list(const std::string& text, char at)
   return parts;
 }
 
-/** ListPart of a value: names for one collective, or for all if `collective` is empty. */
+/** Part of a list: names for one collective, or for all if `collective` is empty. */
 struct ListPart {
   std::string collective;
   bool excludes;

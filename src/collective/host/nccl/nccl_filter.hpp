@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/** Returns whether @p text allows @p name for a collective, by its name in NCCL. Case does not matter. */
+/** Returns whether @p text allows @p name for a collective, given by NCCL's name for it. Case is ignored. */
 bool nccl_allows(std::string_view text, std::string_view collective, std::string_view name);
-/** Throws UserError if @p text, the value of @p variable, names something that is not in @p known, or a collective that
+/** Throws UserError if @p text, the value of @p variable, contains a name that is not in @p known, or a collective that
  * NCCL does not have. */
 void check_nccl_list(std::string_view variable, std::string_view text, std::span<const std::string> known);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view PREFIX = "nccl-";
 
-/** Returns whether a switch outside nodes reduces, as CollNet needs. */
+/** Returns whether a switch outside the nodes can reduce, as CollNet requires. */
 bool has_reducing_switch(const Fabric& fabric)
 {
   for (int index = 0; index < fabric.switch_count(); ++index) {
@@ -84,7 +84,7 @@ const Algorithm& NcclLibrary::algorithm(const NcclPlan& plan)
     std::string name;
     Algorithm algorithm;
   };
-  static std::map<Key, Row> rows; // names and rows stay where they are
+  static std::map<Key, Row> rows; // names and rows have stable addresses
   const NcclChoice& its    = plan.choice;
   const auto [row, is_new] = rows.try_emplace({plan.collective, its.algorithm, its.protocol});
   if (is_new) {

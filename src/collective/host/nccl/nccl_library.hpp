@@ -18,14 +18,16 @@ class NcclLibrary {
 public:
   /** Returns the names of the libraries: "nccl-" and a version of presets/nccl. */
   static std::vector<std::string> names();
-  /** @p name is one of names(). Throws UserError if the hosts of @p fabric are no GPUs. */
+  /** @p name is one of names(). Throws UserError if the hosts of @p fabric are not GPUs. */
   NcclLibrary(const std::string& name, const Fabric& fabric);
 
-  /** Returns whether NCCL executes a call: others have no NCCL collective, or an operation of the program. */
+  /** Returns whether NCCL executes a call. It does not if NCCL lacks the collective, or the operation is
+   * user-defined. */
   static bool takes(const HostCall& call);
-  /** Returns the plan of a call that it takes. Throws UserError if ranks share a GPU, or no algorithm is left. */
+  /** Returns the plan of a call for which takes() is true. Throws UserError if ranks share a GPU, or no algorithm is
+   * left. */
   std::shared_ptr<const NcclPlan> plan(const HostCall& call) const;
-  /** Returns the algorithm of a plan, by whose name records call it: "nccl_ring_LL128". */
+  /** Returns the algorithm of a plan, whose name appears in records: "nccl_ring_LL128". */
   static const Algorithm& algorithm(const NcclPlan& plan);
 };
 

@@ -31,7 +31,7 @@ bool has_blocks(NcclCollective collective)
   return collective == NcclCollective::allgather || collective == NcclCollective::reduce_scatter;
 }
 
-/** Returns the GPU of a node of @p gpus at which channel @p channel of @p channels begins. */
+/** Returns the index of the GPU, in a node of @p gpus GPUs, at which channel @p channel of @p channels begins. */
 int first_gpu(int channel, int channels, int gpus)
 {
   return channels < gpus ? channel * gpus / channels : channel % gpus;
@@ -45,7 +45,7 @@ std::vector<int> from_gpu(const std::vector<int>& ranks, int first)
   return all;
 }
 
-/** Orders the ranks of a ring: those of a node, then those of the next one. */
+/** Orders the ranks of a ring: node by node. */
 void connect_ring(NcclLane& lane, const Nodes& nodes, int first)
 {
   lane.position.resize(nodes.node.size());
@@ -74,7 +74,8 @@ void connect_tree(NcclLane& lane, const Nodes& nodes, int first, bool second)
       lane.children[index_at(parent)].push_back(static_cast<int>(rank));
 }
 
-/** Lanes of a plan: channels by first GPU and tree. The channels of a node alone use the same links. */
+/** Returns the number of channels by lane, keyed by first GPU and tree. Channels within a single node use the same
+ * links. */
 std::map<std::pair<int, bool>, int> channels_of_lanes(const NcclChoice& choice, const Nodes& nodes)
 {
   std::map<std::pair<int, bool>, int> lanes;
@@ -86,7 +87,7 @@ std::map<std::pair<int, bool>, int> channels_of_lanes(const NcclChoice& choice, 
   return lanes;
 }
 
-/** Returns the connection of @p channels between nodes, on which they have messages of @p bytes each. */
+/** Returns the connection of @p channels between nodes, on which each sends messages of @p bytes. */
 Connection between_nodes(const NcclMachine& machine, Connection usual, double channels, Bytes bytes, bool late = false)
 {
   if (const NcclMessage* const its = machine.message(bytes)) {
@@ -96,7 +97,7 @@ Connection between_nodes(const NcclMachine& machine, Connection usual, double ch
   return usual;
 }
 
-/** Returns the data of a channel in one step, a whole chunk or less. */
+/** Returns the data of a channel in one step: a whole chunk, or less for short vectors. */
 Bytes step_of_a_channel(const NcclPlan& plan, int ranks)
 {
   const bool ring  = plan.choice.algorithm == NcclAlgorithm::ring;
@@ -132,7 +133,7 @@ Bytes nvls_chunk(Bytes bytes, double concurrent)
   return Bytes(chunk);
 }
 
-/** Returns the same for NVLSTree, which has shorter ones on four nodes or more (ncclNvlsTuning in
+/** Returns the chunk of a channel of NVLSTree, which is shorter on four nodes or more (ncclNvlsTuning in
  * src/transport/nvls.cc). */
 Bytes nvls_tree_chunk(Bytes bytes, double concurrent, int nodes)
 {
@@ -143,7 +144,7 @@ Bytes nvls_tree_chunk(Bytes bytes, double concurrent, int nodes)
   return Bytes(chunk);
 }
 
-/** Adds the heads of all nodes to a lane: GPU @p gpu of each, in a tree or connected over the switches of the network.
+/** Adds the heads of all nodes, GPU @p gpu of each, to a lane, connected by a tree or over the switches of the network.
  */
 void connect_heads(NcclLane& lane, const Nodes& nodes, int gpu, const std::vector<int>* parents)
 {
@@ -189,7 +190,7 @@ void connect_neighbours(NcclLane& lane, const Nodes& nodes)
     }
 }
 
-/** Plans NVLSTree, and NVLS and CollNetDirect on several nodes. All stages have the rate of the tuner's model. */
+/** Plans NVLSTree, and NVLS and CollNetDirect on several nodes. All stages run at the rate of the tuner's model. */
 void plan_two_levels(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in, Bytes bytes)
 {
   const NcclAlgorithm algorithm = plan.choice.algorithm;
@@ -221,7 +222,7 @@ void plan_two_levels(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in, Bytes
   }
 }
 
-/** Plans CollNetChain: channels have a chain in each node, from which the head sends sums to the network. */
+/** Plans CollNetChain: each channel has a chain per node, from whose head sums go to the network. */
 void plan_collnet_chain(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in)
 {
   const BytesPerSecond rate = tuner.channel_rate(plan.choice, plan.collective, in);
@@ -244,7 +245,7 @@ void plan_collnet_chain(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in)
   }
 }
 
-/** Plans PAT: a lane for each distance, whose messages have the blocks of all trees. */
+/** Plans PAT: one lane per distance, whose messages contain the blocks of all trees. */
 void plan_pat(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in)
 {
   const double channels     = plan.choice.channels;
@@ -260,8 +261,9 @@ void plan_pat(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in)
   }
 }
 
-/** Plans NVLS: the traffic of a GPU with the NVSwitches takes the time of the tuner's model. A call fills two more
- * stages, in which GPUs copy a chunk of each channel to their buffers for the NVSwitches, and results out of them. */
+/** Plans NVLS: the traffic between a GPU and the NVSwitches takes the time of the tuner's model. A call fills two
+ * additional stages, in which GPUs copy a chunk of each channel to their buffers for the NVSwitches, and results out of
+ * them. */
 void plan_nvls(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in, Bytes bytes)
 {
   const bool sums         = plan.collective == NcclCollective::allreduce;
@@ -327,7 +329,7 @@ std::vector<NcclAlgorithm> nccl_executable(const Nodes& nodes, NcclCollective co
 
 namespace {
 
-/** Plans the algorithms that are neither rings nor trees; returns false for those. */
+/** Plans the algorithms that are neither rings nor trees; returns false for rings and trees. */
 bool plan_others(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in, Bytes bytes)
 {
   if (plan.collective == NcclCollective::alltoall) {
@@ -358,7 +360,7 @@ bool plan_others(NcclPlan& plan, const NcclTuner& tuner, NcclRanks in, Bytes byt
 NcclPlan nccl_plan(const NcclTuner& tuner, const HostCall& call, Nodes nodes, NcclCollective collective)
 {
   const NcclRanks in      = ranks_on(call, nodes);
-  const Bytes vector      = call.bytes(call.to(0)); // of a Reduce_scatter with equal blocks: of one of them
+  const Bytes vector      = call.bytes(call.to(0)); // for a Reduce_scatter with equal blocks: one block
   const Bytes bytes       = vector * (has_blocks(collective) ? static_cast<double>(call.ranks) : 1.0);
   const NcclChoice choice = collective == NcclCollective::alltoall
                                 ? tuner.messages(in)
@@ -394,7 +396,7 @@ NcclPlan nccl_plan(const NcclTuner& tuner, const HostCall& call, Nodes nodes, Nc
     plan.lanes.push_back(std::move(lane));
   }
   const bool in_turns = ring && (collective == NcclCollective::allreduce || has_blocks(collective));
-  if (in_turns) // each rank copies the last chunk that it has received out of the connection's slots
+  if (in_turns) // each rank copies the last chunk received out of the connection's slots
     plan.end.latency = std::min(bytes / static_cast<double>(call.ranks) / static_cast<double>(plan.choice.channels),
                                 plan.choice.chunk) /
                        rate * tuner.machine().ring_copies;

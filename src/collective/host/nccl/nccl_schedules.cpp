@@ -13,11 +13,11 @@
 namespace weft {
 namespace {
 
-/** Messages of a share of a vector, in chunks of which the last one may be shorter. */
+/** Messages of a share of a vector, in chunks; the last one may be shorter. */
 struct NcclChunks {
   int number;
-  Bytes full; ///< bytes on the wire of a slice of a chunk,
-  Bytes last; ///< and of the last chunk
+  Bytes full; ///< bytes on the wire of a slice of a full chunk
+  Bytes last; ///< bytes on the wire of a slice of the last chunk
 
   NcclChunks(const NcclPlan& plan, Bytes bytes, Bytes chunk)
       : number(std::max(1, static_cast<int>(std::ceil(bytes / chunk - 1e-9)))), full(chunk * plan.wire / plan.slices),
@@ -27,13 +27,13 @@ struct NcclChunks {
   Bytes slice(int chunk) const { return chunk + 1 < number ? full : last; }
 };
 
-/** Another rank, and the tag of messages with it; 0: that of the strand. */
+/** Peer rank, and the tag of messages exchanged with it; 0: the strand's tag. */
 struct LanePeer {
   int rank;
   int tag = 0;
 };
 
-/** Rank's view of a lane. */
+/** A rank's view of a lane. */
 struct LaneRank {
   const NcclPlan& plan;
   const NcclLane& lane;
@@ -45,8 +45,8 @@ struct LaneRank {
     return node[static_cast<std::size_t>(rank)] == node[static_cast<std::size_t>(peer)];
   }
   Bytes message(int peer, Bytes bytes) const { return bytes * (is_near(peer) ? lane.near : lane.far); }
-  /** Returns the step that sends to another rank over the lane's connection, as much as a step of @p bytes needs, after
-   * @p before messages of a ring. */
+  /** Returns the step that sends a step's data of @p bytes to a peer over the lane's connection, after @p before
+   * messages of a ring. */
   Step send_to(LanePeer peer, Bytes bytes, int before = 0) const
   {
     Step step       = isend(peer.rank, message(peer.rank, bytes));
@@ -68,14 +68,14 @@ struct LaneRank {
   }
 };
 
-/** Ring in which each chunk makes @p hops hops: a rank sends its own, passes on those that it receives, and keeps the
- * last one. */
+/** Ring in which each chunk makes @p hops hops: a rank sends its own chunk, forwards those that it receives, and keeps
+ * the last one. */
 Schedule pass_around(LaneRank at, NcclChunks chunks, int hops)
 {
   const int previous = at.neighbour(-1);
   const int next     = at.neighbour(1);
   const int slices   = at.plan.slices;
-  const int each     = std::max(1, hops * slices); // messages of a chunk
+  const int each     = std::max(1, hops * slices); // messages per chunk
   const int messages = chunks.number * each;
   std::deque<Request> coming;
   int posted = 0;
@@ -120,7 +120,7 @@ Schedule relay(LaneRank at, NcclChunks chunks, std::vector<LanePeer> from, std::
   }
 }
 
-/** Returns the steps of a rank in a chain from the root of a Bcast, or to that of a Reduce. */
+/** Returns the steps of a rank in a chain from the root of a Bcast, or to the root of a Reduce. */
 Schedule chain(const HostCall& call, LaneRank at, NcclChunks chunks)
 {
   const bool reduces = at.plan.collective == NcclCollective::reduce;
@@ -136,15 +136,15 @@ Schedule chain(const HostCall& call, LaneRank at, NcclChunks chunks)
   return relay(at, chunks, std::move(from), std::move(to));
 }
 
-/** Returns entry @p rank of a list that a lane may lack. */
+/** Returns entry @p rank of a list, which the lane may not have. */
 int peer_in(const std::vector<int>& list, int rank)
 {
   return list.empty() ? NcclLane::NOBODY : list[static_cast<std::size_t>(rank)];
 }
 
 /** Adds the strands of a rank in a tree, and in algorithms of two levels: sums of later chunks go up while results of
- * earlier ones go down. Between the GPUs of a node, results go round in the other direction than contributions, with
- * the tag @p back. */
+ * earlier ones go down. Between the GPUs of a node, results travel in the opposite direction to contributions, with the
+ * tag @p back. */
 void add_up_and_down(std::vector<ConcurrentSchedule>& strands, LaneRank at, int tag, int back)
 {
   const auto add = [&strands, tag](Schedule steps) { strands.push_back({std::move(steps), tag}); };
@@ -175,7 +175,7 @@ void add_up_and_down(std::vector<ConcurrentSchedule>& strands, LaneRank at, int 
   }
 }
 
-/** Adds the strands of a rank on a lane, whose messages have the tag @p tag or the next one. */
+/** Adds the strands of a rank on a lane, whose messages use the tag @p tag or the next one. */
 void add_strands(std::vector<ConcurrentSchedule>& strands, const HostCall& call, LaneRank at, int tag)
 {
   const auto add                  = [&strands, tag](Schedule steps) { strands.push_back({std::move(steps), tag}); };
@@ -192,7 +192,7 @@ void add_strands(std::vector<ConcurrentSchedule>& strands, const HostCall& call,
   add(pass_around(at, NcclChunks(at.plan, block, at.lane.chunk), (both ? 2 : 1) * (call.ranks - 1)));
 }
 
-/** Exchanges a block with each rank, with several of them at a time. */
+/** Exchanges a block with each rank, with several exchanges in flight. */
 Schedule exchange_with_all(const HostCall& call, LaneRank at)
 {
   std::deque<Request> open;
@@ -205,7 +205,7 @@ Schedule exchange_with_all(const HostCall& call, LaneRank at)
   co_yield wait_all();
 }
 
-/** Meets the ranks of @p group, in which the rank has the index @p place. */
+/** Synchronises with the ranks of @p group, in which the rank has the index @p place. */
 Schedule meet(std::vector<int> group, int place)
 {
   const int ranks = static_cast<int>(group.size());
@@ -216,14 +216,14 @@ Schedule meet(std::vector<int> group, int place)
   }
 }
 
-/** Meets the GPUs of the node. */
+/** Synchronises with the GPUs of the node. */
 Schedule meet_on_node(const NcclPlan& plan, int rank)
 {
   const auto at = static_cast<std::size_t>(rank);
   return meet(plan.nodes.ranks[static_cast<std::size_t>(plan.nodes.node[at])], plan.nodes.place[at]);
 }
 
-/** Meets all ranks: those of the node, then those with the same index on other nodes. */
+/** Synchronises with all ranks: the ranks of the node, then the ranks with the same index on other nodes. */
 Schedule meet_all(const NcclPlan& plan, int rank)
 {
   const auto at = static_cast<std::size_t>(rank);
@@ -231,8 +231,8 @@ Schedule meet_all(const NcclPlan& plan, int rank)
   co_yield meet(plan.nodes.level[static_cast<std::size_t>(plan.nodes.place[at])], plan.nodes.across[at]);
 }
 
-/** Exchanges the blocks of PAT's trees, chunk by chunk: of an Allgather at the largest distance first, of a
- * Reduce-Scatter in the reverse order and direction. */
+/** Exchanges the blocks of PAT's trees, chunk by chunk: an Allgather begins at the largest distance, a Reduce-Scatter
+ * runs in the reverse order and direction. */
 Schedule pat(const HostCall& call, const NcclPlan& plan, int rank)
 {
   const bool gathers = plan.collective == NcclCollective::allgather;
@@ -252,7 +252,7 @@ Schedule pat(const HostCall& call, const NcclPlan& plan, int rank)
     }
 }
 
-/** Meets all ranks, then carries what a GPU exchanges with the NVSwitches over its links. */
+/** Synchronises with all ranks, then moves the data that a GPU exchanges with the NVSwitches over its links. */
 Schedule nvls(const HostCall& call, const NcclPlan& plan, int rank)
 {
   co_yield meet_on_node(plan, rank);
@@ -288,7 +288,7 @@ Schedule nccl_steps(const HostCall& call, int rank, Tuning /*tuning*/)
       tag += 2;
     }
     if (algorithm == NcclAlgorithm::ring && strands.size() == 1)
-      co_yield strands.front().steps; // all ranks have one, and need no wait for any of several
+      co_yield strands.front().steps; // all ranks have exactly one strand, so a wait for any of several is unnecessary
     else
       co_yield together(std::move(strands));
     if (two_levels)

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double NCCL_MEBI = 1024 * 1024;
 
-/** Returns a star of 16 GPUs at 100 GB/s, @p gpus a node, whose channels have 10 GB/s. */
+/** Returns a star of 16 GPUs at 100 GB/s, @p gpus_a_node per node, whose channels have 10 GB/s. */
 std::string star_of_gpus(int gpus_a_node, const std::string& variables = "")
 {
   std::string text = FABRIC;
@@ -40,7 +40,7 @@ std::string forced_nccl(const std::string& algorithm, const std::string& protoco
   return "NCCL_ALGO = \"" + algorithm + "\"\nNCCL_PROTO = \"" + protocol + "\"\n";
 }
 
-/** Call of NCCL on a fabric, with what it refers to. */
+/** Call of NCCL on a fabric, with the objects that it refers to. */
 struct NcclCalled {
   Fabric fabric;
   NcclLibrary library;
@@ -64,7 +64,7 @@ struct NcclCalled {
   }
 };
 
-/** Returns the ranks whose data each rank may have at the end. */
+/** Returns, for each rank, the ranks whose data it may hold at the end. */
 std::vector<std::bitset<16>> gpus_heard(const Walk& walk, int ranks)
 {
   std::vector<std::bitset<16>> known(static_cast<std::size_t>(ranks));
@@ -89,7 +89,7 @@ std::vector<double> bytes_sent(const Walk& walk, int ranks)
 
 using NcclCheck = std::function<void(const NcclCalled& made, const std::string& algorithm)>;
 
-/** Returns whether an algorithm can execute a collective on nodes of @p a_node GPUs. */
+/** Returns whether an algorithm can execute a collective on nodes of @p a_node GPUs each. */
 bool runs_on(const std::string& algorithm, const std::string& protocol, std::string_view collective, int ranks,
              int a_node)
 {
@@ -144,7 +144,7 @@ TEST(NcclSchedules, EndAndGiveEachRankWhatItMustHave)
   });
 }
 
-/** Returns how often all ranks together send the vector, or a block. */
+/** Returns the number of vectors, or blocks, that all ranks together send. */
 double vectors_sent(const std::string& algorithm, std::string_view collective, double ranks, double nodes)
 {
   if (collective == "allgather" || collective == "reduce_scatter_block" || collective == "alltoall")
@@ -152,7 +152,7 @@ double vectors_sent(const std::string& algorithm, std::string_view collective, d
   if (collective != "allreduce")
     return ranks - 1;
   const double gpus    = ranks / nodes;
-  const double to_nvls = gpus > 1 ? ranks + nodes : 0; // 1 + 1/n of it from each GPU
+  const double to_nvls = gpus > 1 ? ranks + nodes : 0; // 1 + 1/n of the vector from each GPU
   const double beyond  = nodes > 1 ? nodes : 0;        // once from each node to the switches of the network
   if (algorithm == "nvls")
     return to_nvls + beyond;
@@ -205,7 +205,7 @@ TEST(NcclSchedules, ALargeRingTakesTheTimeOfItsChannels)
   EXPECT_NEAR(made.seconds(), bytes * 1.5 / rate + 8.4e-6 + 8 * 2 * NCCL_MEBI / rate, 30e-6);
 }
 
-// A fabric's links limit what the channels could do.
+// A fabric's links limit the rate of the channels.
 TEST(NcclSchedules, SlowLinksLimitChannels)
 {
   const double bytes = 512 * NCCL_MEBI;
@@ -221,12 +221,13 @@ TEST(NcclSchedules, NvlsTakesTheTimeOfTheTunersModel)
   const double bytes = 1024 * NCCL_MEBI;
   const NcclCalled made(star_of_gpus(16, forced_nccl("nvls", "Simple")),
                         {"allreduce", 8, 0, static_cast<Elements>(bytes), Bytes(1)});
-  const double rate  = 8 * 10e9 * 8 / 14; // ncclTopoTuneModel: that of its channels between nodes at most
+  const double rate  = 8 * 10e9 * 8 / 14; // ncclTopoTuneModel: at most the rate of its channels between nodes
   const double chunk = 64 * 128 * 1024;
   EXPECT_NEAR(made.seconds(), bytes / rate + 25e-6 + 2 * chunk / rate, 20e-6);
 }
 
-// Reductions within nodes, between them and their results take turns in chunks: the slowest stage counts.
+// Reductions within nodes, between nodes and the return of results are pipelined in chunks: the slowest stage
+// determines the time.
 TEST(NcclSchedules, LargeCallsOfTwoLevelsTakeTheTimeOfTheTunersModel)
 {
   for (const std::string algorithm : {"nvls", "nvlstree", "collnetdirect", "collnetchain"}) {
@@ -241,12 +242,12 @@ TEST(NcclSchedules, LargeCallsOfTwoLevelsTakeTheTimeOfTheTunersModel)
   }
 }
 
-// log2 steps, each with a share of the network's latency and one for every block.
+// log2 steps, each with a share of the network's latency plus a latency per block.
 TEST(NcclSchedules, PatTakesFewStepsForShortBlocks)
 {
   for (const std::string collective : {"allgather", "reduce_scatter_block"}) {
     const NcclCalled made(star_of_gpus(1, forced_nccl("pat", "Simple")), {collective, 16, 0, 4, Bytes(4)});
-    const double links = 4 * 4e-6; // of the star, each way
+    const double links = 4 * 4e-6; // the star's links, in each direction
     EXPECT_NEAR(made.seconds(), 8e-6 + 4 * 14e-6 / 3.5 + 15 * 2.8e-6 + links, links) << collective;
   }
 }
@@ -268,8 +269,8 @@ TEST(NcclSchedules, MessagesBetweenNodesHaveTheCostsOfTheirNetwork)
   const double latency     = seconds_of_exchange("latency = \"20us\"\n", 1000);
   EXPECT_NEAR(seconds_of_exchange("latency = \"50us\"\n", 1000) - latency, 30e-6, 1e-9);
   EXPECT_NEAR(seconds_of_exchange("latency = \"20us\"\ncopy_rate = \"1GBps\"\n", 1000) - latency, 1e-6, 1e-9);
-  // Eight chunks, each longer by what the links carry in a microsecond; without that, the channels are slower than
-  // they.
+  // Eight chunks, each longer by the bytes that the links carry in a microsecond; otherwise the channels are slower
+  // than the links.
   const std::string longer = "latency = \"20us\"\noverhead = \"100kB\"\n";
   const double channels    = 8 * CHUNK / 80e9;
   const double links       = 2.25e-6 + (8 * CHUNK + 800e3) / 100e9;

@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-/** Returns the index of values by nodes. */
+/** Returns the column of values for a number of nodes. */
 std::size_t column_of(int nodes)
 {
   return nodes <= 2 ? static_cast<std::size_t>(nodes - 1) : 2;
@@ -63,7 +63,7 @@ bool is_nvls(NcclAlgorithm algorithm)
   return algorithm == NcclAlgorithm::nvls || algorithm == NcclAlgorithm::nvls_tree;
 }
 
-/** Returns whether @p among holds an algorithm, or is empty. */
+/** Returns whether @p among contains an algorithm, or is empty. */
 bool is_among(NcclAlgorithm algorithm, std::span<const NcclAlgorithm> among)
 {
   return among.empty() || std::ranges::count(among, algorithm) > 0;
@@ -142,8 +142,8 @@ bool NcclTuner::is_allowed(NcclAlgorithm algorithm, NcclProtocol protocol, NcclC
   return nccl_allows(machine_.algo, name, to_text(algorithm)) && nccl_allows(machine_.proto, name, to_text(protocol));
 }
 
-/** Returns the bandwidth of a channel of NVLS or NVLSTree since 2.27: a GPU of the channel's @p graph drives the
- * NVSwitch, the others follow. */
+/** Returns the bandwidth of a channel of NVLS or NVLSTree since 2.27: one GPU of the channel's @p graph drives the
+ * NVSwitch, the other GPUs follow. */
 BytesPerSecond NcclTuner::nvls_channel(const NcclGraph& its, NcclCollective collective, NcclRanks in) const
 {
   const double gpus          = its.channels;
@@ -222,7 +222,7 @@ BytesPerSecond NcclTuner::bus_bandwidth(const NcclGraph& its, NcclProtocol proto
   }
 }
 
-/** Returns the bytes of the larger buffer for a byte of the bus. */
+/** Returns the ratio of the larger buffer's bytes to bytes on the bus. */
 double NcclTuner::ratio(NcclAlgorithm algorithm, NcclCollective collective, NcclRanks in) const
 {
   if (algorithm != NcclAlgorithm::ring && is_of_blocks(collective))
@@ -254,7 +254,7 @@ Seconds NcclTuner::step_latency(NcclAlgorithm algorithm, NcclProtocol protocol, 
   const NcclLatency& tree = constants_.latency.at(index_of(NcclAlgorithm::tree));
   if (not between_nodes)
     return (its.links == GpuLinks::nvlink ? own.nvlink : own.pcie).at(at);
-  const bool flushes = protocol == NcclProtocol::simple; // reads from the NIC after each message
+  const bool flushes = protocol == NcclProtocol::simple; // reads back from the NIC after each message
   return (is_new() && in.ranks == in.nodes ? tree : own).network.at(at) + its.network_latency * (flushes ? 2.0 : 1.0);
 }
 
@@ -340,7 +340,7 @@ Seconds NcclTuner::time(const NcclOption& option, NcclCollective collective, Ncc
   const int size        = whole_log2(units);
   if (option.algorithm == NcclAlgorithm::tree && sums && size >= 0 && std::cmp_less(size, corrected.size()))
     rate = rate * corrected[static_cast<std::size_t>(size)];
-  // A ring's steps over the network disturb each other once its messages are long.
+  // Steps of a ring over the network slow each other down once its messages are long.
   constexpr double LONG = 64;
   if (option.algorithm == NcclAlgorithm::ring && option.protocol == NcclProtocol::simple && in.nodes > 1 && sums &&
       bytes.value() / (all_channels(*graph(NcclAlgorithm::ring, in)) * static_cast<double>(in.ranks)) >= LONG)
@@ -377,7 +377,7 @@ void NcclTuner::fail(NcclCollective collective, NcclRanks in, std::span<const Nc
                   " can execute: " + join(possible));
 }
 
-/** Chooses channels, threads and chunk: fewer channels, then fewer threads, until each thread has enough to do. */
+/** Chooses channels, threads and chunk: reduces channels, then threads, until each thread has enough work. */
 void NcclTuner::choose_channels(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const
 {
   const NcclGraph& its = *graph(choice.algorithm, in);
@@ -404,7 +404,7 @@ void NcclTuner::choose_channels(NcclChoice& choice, NcclCollective collective, N
   shorten_chunk(choice, collective, in, bytes);
 }
 
-/** Shortens the chunk for short messages, so that enough chunks are on their way (computeColl and calcCollChunking in
+/** Shortens the chunk for short messages, so that enough chunks are in flight (computeColl and calcCollChunking in
  * src/enqueue.cc). With Simple, trees do so in 2.18 only. */
 void NcclTuner::shorten_chunk(NcclChoice& choice, NcclCollective collective, NcclRanks in, Bytes bytes) const
 {
@@ -454,9 +454,9 @@ Bytes NcclTuner::slot(NcclProtocol protocol) const
   constexpr double SLOTS = 8; // NCCL_STEPS
   switch (protocol) {
     case NcclProtocol::ll:
-      return Bytes(8.0 * 512 * 16); // lines a thread, threads, bytes of a line
+      return Bytes(8.0 * 512 * 16); // lines per thread, threads, bytes per line
     case NcclProtocol::ll128:
-      return Bytes(120.0 * 640 * 8); // words a thread, threads, bytes of a word
+      return Bytes(120.0 * 640 * 8); // words per thread, threads, bytes per word
     default:
       return (machine_.buffer > Bytes() ? machine_.buffer : Bytes(4.0 * 1024 * 1024)) / SLOTS;
   }

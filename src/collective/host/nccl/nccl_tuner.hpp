@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Tuner of NCCL: it predicts the time of a call with each algorithm and protocol as latency + bytes / bandwidth, and
- * takes the one with the smallest time. Then it chooses channels, threads and chunks.
+ * selects the fastest. Then it chooses channels, threads and chunks.
  *
  * Formulas: ncclTopoTuneModel and ncclTopoGetAlgoTime (src/graph/tuning.cc), getAlgoInfo, topoGetAlgoInfo and
- * calcCollChunking (src/enqueue.cc) of NCCL 2.29.2 and 2.18.3. The times are NCCL's estimates, by which it chooses;
- * runs take the times of schedules on the fabric. */
+ * calcCollChunking (src/enqueue.cc) of NCCL 2.29.2 and 2.18.3. The times are NCCL's estimates and only drive its
+ * choice; the times of a run come from schedules on the fabric. */
 #pragma once
 
 #include "base/units.hpp"
@@ -30,10 +30,10 @@ template <> struct Names<NcclCollective> {
                                    std::pair{NcclCollective::alltoall, std::string_view("alltoall")}};
 };
 
-/** Ranks of a call, one a GPU. */
+/** Ranks of a call, one per GPU. */
 struct NcclRanks {
   int ranks;
-  int nodes; ///< on which they are, equally many on each
+  int nodes; ///< number of nodes, with equally many ranks on each
 };
 
 /** Algorithm and protocol, and the tuner's model of their time: latency + bytes / bandwidth. */
@@ -48,9 +48,9 @@ struct NcclOption {
 struct NcclChoice {
   NcclAlgorithm algorithm;
   NcclProtocol protocol;
-  Seconds time; ///< as the tuner predicts it
+  Seconds time; ///< time predicted by the tuner
   int channels;
-  int threads; ///< of a channel's block, without those that only synchronise
+  int threads; ///< of a channel's block, without threads that only synchronise
   Bytes chunk; ///< data of a channel in one step
 };
 
@@ -81,38 +81,38 @@ class NcclTuner {
   [[noreturn]] void fail(NcclCollective collective, NcclRanks in, std::span<const NcclAlgorithm> among) const;
 
 public:
-  /** Throws UserError if the constants do not know the machine's GPUs, or its NCCL_ALGO or NCCL_PROTO are wrong. */
+  /** Throws UserError if the constants lack the machine's GPUs, or its NCCL_ALGO or NCCL_PROTO are invalid. */
   NcclTuner(NcclConstants constants, NcclMachine machine);
 
-  static constexpr double PAT_OVERLAP = 3.5;    ///< messages of PAT between nodes at the same time
-  static constexpr Seconds PAT_BLOCK{2.8e-6};   ///< latency of PAT for each rank
-  static constexpr Seconds COLLNET_GPU{0.4e-6}; ///< latency of CollNetDirect for each further GPU of a node
+  static constexpr double PAT_OVERLAP = 3.5;    ///< number of concurrent messages of PAT between nodes
+  static constexpr Seconds PAT_BLOCK{2.8e-6};   ///< latency of PAT per rank
+  static constexpr Seconds COLLNET_GPU{0.4e-6}; ///< latency of CollNetDirect per additional GPU of a node
 
   const NcclMachine& machine() const { return machine_; }
   const NcclConstants& constants() const { return constants_; }
   /** Returns latency and bandwidth of all algorithms and protocols that can execute a call. */
   std::vector<NcclOption> options(NcclCollective collective, NcclRanks in) const;
-  /** Returns the protocol, channels and chunks of a call's point-to-point messages (an Alltoall), about which the tuner
+  /** Returns the protocol, channels and chunks of a call's point-to-point messages (an Alltoall), for which the tuner
    * has no choice. */
   NcclChoice messages(NcclRanks in) const;
-  /** Returns the choice for a call whose larger buffer has @p bytes: all blocks of an Allgather. Throws UserError if
-   * NCCL_ALGO and NCCL_PROTO leave no algorithm that can execute it. @p among: algorithms to choose among; empty: all.
+  /** Returns the choice for a call whose larger buffer has @p bytes (for an Allgather: all blocks). Throws UserError if
+   * NCCL_ALGO and NCCL_PROTO exclude every algorithm that can execute it. @p among: candidate algorithms; empty: all.
    */
   NcclChoice choose(NcclCollective collective, NcclRanks in, Bytes bytes,
                     std::span<const NcclAlgorithm> among = {}) const;
 
   /** Returns the latency of a call before its first step. */
   Seconds base_latency(NcclAlgorithm algorithm, NcclProtocol protocol) const;
-  /** Returns the data rate of a channel by the tuner's model: on each connection of a ring, or of the vector's share
-   * that the channel works on. */
+  /** Returns the data rate of a channel in the tuner's model: for a ring, on each connection; otherwise, for the
+   * channel's share of the vector. */
   BytesPerSecond channel_rate(const NcclChoice& choice, NcclCollective collective, NcclRanks in) const;
   /** Returns the latency of a step between two GPUs, within a node or between nodes. */
   Seconds step_latency(NcclAlgorithm algorithm, NcclProtocol protocol, NcclRanks in, bool between_nodes) const;
-  /** Returns the bytes that a connection's slot holds, with the flags of the protocol. */
+  /** Returns the bytes of a connection's slot, including the flags of the protocol. */
   Bytes slot(NcclProtocol protocol) const;
 };
 
-/** Returns the bytes on the wire for a byte of data. */
+/** Returns the bytes on the wire per byte of data. */
 double wire_factor(NcclProtocol protocol);
 
 } // namespace weft

@@ -85,9 +85,8 @@ Substitute unless_halved_nonblocking(const HostCall& call, Tuning tuning)
   return unless(can_be_halved(call), "nbc_binomial", tuning);
 }
 
-// Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll
-// tuned --level 9`). Names of non-blocking calls begin with nbc_ and follow
-// coll_libnbc_i<collective>_algorithm.
+// Names and numbers: coll_tuned_<collective>_algorithm of Open MPI 4.1 (`ompi_info --param coll tuned --level 9`).
+// Names of non-blocking algorithms begin with nbc_ and follow coll_libnbc_i<collective>_algorithm.
 constexpr auto ALGORITHMS = std::to_array<Algorithm>({
     {"allgather", "linear", 1, allgather_linear},
     {"allgather", "bruck", 2, allgather_bruck},

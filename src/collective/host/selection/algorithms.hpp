@@ -2,9 +2,9 @@
 /* Host algorithms of MPI libraries for collectives, one row each.
  *
  * Messages, their order and the waits follow the library that the row names: Open MPI 4.1
- * (ompi/mca/coll/base, tuned and basic), MPICH 4 (src/mpi/coll) or UCC (src/components/tl/ucp); those of
- * the MPI libraries are checked against the messages that Open MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same
- * in the same order, the row is Open MPI's. */
+ * (ompi/mca/coll/base, tuned and basic), MPICH 4 (src/mpi/coll) or UCC (src/components/tl/ucp); the rows of MPI
+ * libraries are checked against the messages that Open MPI 4.1.4 and MPICH 4.0.2 send. Where both send the same
+ * messages in the same order, the row is Open MPI's. */
 #pragma once
 
 #include "base/named.hpp"
@@ -29,7 +29,7 @@ template <> struct Names<Library> {
       std::pair{Library::ucc, std::string_view("UCC")}, std::pair{Library::nccl, std::string_view("NCCL")}};
 };
 
-/** Algorithm of the same collective that replaces another; an empty name: none does. */
+/** Algorithm of the same collective that replaces another; an empty name: none. */
 struct Substitute {
   std::string_view name = {};
   Tuning tuning         = {};
@@ -41,15 +41,13 @@ struct Algorithm {
   int number; ///< in Open MPI's coll_tuned_<collective>_algorithm and its rules files; 0 if it has none
   MakeSchedule schedule;
   Needs needs    = Needs::nothing;
-  Library source = Library::open_mpi; ///< library that it belongs to
-  /// Algorithm that the library takes instead if a call does not meet `needs`; empty: the library
-  /// would fail.
+  Library source = Library::open_mpi; ///< library to which it belongs
+  /// Algorithm that the library uses instead for calls that do not meet `needs`; empty: the library would fail.
   std::string_view otherwise = {};
-  /// Returns the algorithm whose steps the library's function executes for some calls, mostly
-  /// because there are too few elements or an unsuitable number of ranks; null: always its own.
+  /// Returns the algorithm whose steps the library's function executes for some calls, mostly because there are too few
+  /// elements or an unsuitable number of ranks; null: always its own.
   Substitute (*substitute)(const HostCall& call, Tuning tuning) = nullptr;
-  /// Returns whether, for some calls, it executes the algorithm that is selected without knowledge
-  /// of hosts (HAN).
+  /// Returns whether the algorithm selected without knowledge of hosts executes @p call (HAN); null: never.
   bool (*ignores_hosts)(const HostCall& call) = nullptr;
 };
 
@@ -60,11 +58,11 @@ const Algorithm* find_algorithm(std::string_view collective, int number);
 
 /** Returns whether @p algorithm can execute @p call. */
 bool can_do(const Algorithm& algorithm, const HostCall& call);
-/** Returns the algorithm that a library executes for @p call if @p algorithm is requested: that one,
- * or its replacement. Throws UserError if there is none. */
+/** Returns the algorithm that a library executes for @p call if @p algorithm is requested: @p algorithm itself or its
+ * replacement. Throws UserError if there is none. */
 const Algorithm* fitting(const Algorithm& algorithm, const HostCall& call);
 
-/** Returns the names of a collective's algorithms, for messages. */
+/** Returns the names of a collective's algorithms, for error messages. */
 std::vector<std::string> algorithms_of(std::string_view collective);
 /** Returns the collectives that have algorithms, in alphabetical order. */
 const std::vector<std::string>& collectives_with_algorithms();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Checks of all algorithms: they end, their messages match, and each rank gets the data that it
- * needs. That the messages are those of a real library is tested in studies/openmpi. */
+/* Checks of all algorithms: they terminate, their messages match, and each rank gets the data that it needs.
+ * studies/openmpi compares the messages with a real library's. */
 #include "collective/host/selection/algorithms.hpp"
 
 #include "collective/host/algorithms/neighbor.hpp"
@@ -27,7 +27,7 @@ bool can_be_uneven(std::string_view collective)
   return is_any(collective, {"allgatherv", "alltoallv", "alltoallw", "gatherv", "scatterv", "reduce_scatter"});
 }
 
-/** Adds the same calls for ranks that share hosts: evenly and unevenly, contiguous and round-robin. */
+/** Adds copies of the calls for ranks that share hosts: evenly and unevenly, contiguous and round-robin. */
 void add_shared_hosts(std::vector<HostCall>& calls)
 {
   const std::size_t plain = calls.size();
@@ -41,8 +41,7 @@ void add_shared_hosts(std::vector<HostCall>& calls)
     }
 }
 
-/** Adds the calls that MPICH executes differently: non-blocking ones, and those of ranks that share
- * hosts. */
+/** Adds the calls that MPICH executes differently: non-blocking calls, and calls whose ranks share hosts. */
 void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
 {
   if (algorithm.name == "han" || algorithm.name == "rab")
@@ -55,7 +54,7 @@ void add_forms(const Algorithm& algorithm, std::vector<HostCall>& calls)
     if (algorithm.name.starts_with("smp")) {
       call.host = [](int rank) { return rank / 3; };
       calls.push_back(call);
-      if (algorithm.collective != "scan") { // Scan requires ranks in the order of the hosts
+      if (algorithm.collective != "scan") { // Scan requires ranks in host order
         call.host = [](int rank) { return rank % 3; };
         calls.push_back(call);
       }
@@ -104,7 +103,7 @@ template <class Check> void for_all_calls(Check&& check)
           }
 }
 
-/** Set of the ranks whose data a rank may have at the end. */
+/** Set of the ranks whose data a rank may hold at the end. */
 using Ranks = std::bitset<32>;
 std::vector<Ranks> heard(const Walk& walk, int ranks)
 {
@@ -163,7 +162,7 @@ TEST(HostAlgorithms, ReductionsAddNoMoreThanTheyMust)
     for (const Bytes one : walk.sums)
       sums += one;
     const Bytes least = call.bytes(vector * (call.ranks - 1));
-    // These exchange whole vectors, so that several ranks compute the same sums.
+    // These exchange whole vectors, so several ranks compute the same sums.
     const bool doubles = is_any(algorithm.name, {"recursive_doubling", "noncommutative"});
     if (is_any(call.collective, {"reduce", "reduce_scatter"}) && not doubles) {
       EXPECT_EQ(sums, least);
@@ -199,8 +198,8 @@ TEST(HostAlgorithms, TakeTheRoundsThatTheyAreKnownFor)
   EXPECT_EQ(rounds("reduce_scatter", "pairwise", 16, 8), 15);
 }
 
-// A k-nomial exchange of p ranks with radix k: log_k p times k - 1 messages per rank, one a round; ranks beyond the
-// whole subtrees send to a neighbour before, and receive from it afterwards.
+// A k-nomial exchange of p ranks with radix k: log_k p times k - 1 messages per rank, one per round; ranks beyond the
+// whole subtrees send to a neighbour first, and receive from it at the end.
 TEST(HostAlgorithms, ExchangeInKnomialRounds)
 {
   const auto walked = [](std::string_view collective, std::string_view name, int ranks, Elements count, int radix) {
@@ -227,14 +226,14 @@ TEST(HostAlgorithms, ExchangeInKnomialRounds)
   EXPECT_EQ(sent(walked("allreduce", "sra_knomial", 8, 1600, 4)), Bytes(2.0 * 7 * 1600 * 4));
   EXPECT_EQ(walked("barrier", "knomial", 64, 0, 0).rounds, 2 * 7);
   EXPECT_EQ(walked("reduce", "knomial", 16, 8, 4).messages.size(), 15U);
-  // One ring for one element a rank; with two, half of each block goes round in each direction.
+  // One ring for one element per rank; with two, half of each block travels in each direction.
   EXPECT_EQ(walked("reduce_scatter", "two_rings", 5, 1, 0).messages.size(), 5U * 4);
   const Walk rings = walked("reduce_scatter", "two_rings", 5, 2, 0);
   EXPECT_EQ(rings.messages.size(), 2U * 5 * 4);
   EXPECT_EQ(sent(rings), Bytes(5.0 * 4 * 2 * 4));
 }
 
-// Two k-nomial trees of 5 ranks in each of 8 hosts, and an exchange of 8 first ranks: rounds of 4 and 2 subtrees.
+// Two k-nomial trees of 5 ranks on each of 8 hosts, and an exchange of the 8 first ranks: rounds of 4 and 2 subtrees.
 TEST(HostAlgorithms, RabExchangesBetweenTheFirstRanksOfHosts)
 {
   HostCall call{"allreduce", 40, 0, 8, Bytes(4)};
@@ -261,7 +260,7 @@ TEST(HostAlgorithms, AreNamedAndNumberedOnce)
   EXPECT_EQ(find_algorithm("bcast", "bubble"), nullptr);
 }
 
-// The steps of an Allreduce that is a Reduce and a Bcast are those of the library's algorithms for these.
+// The steps of an Allreduce that consists of a Reduce and a Bcast are those of the library's algorithms for both.
 TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
 {
   HostCall call{"allreduce", 4, 0, 8, Bytes(4)};
@@ -278,7 +277,7 @@ TEST(HostAlgorithms, CallsWithinAreTheLibrarys)
   EXPECT_EQ(walked.messages.size(), 6U);
 }
 
-// Within each host, between the first ranks of the hosts, within each host again.
+// Within each host, between the first ranks of the hosts, and within each host again.
 TEST(HostAlgorithms, GoOnceBetweenHosts)
 {
   const auto between = [](std::string_view collective, int root) {

@@ -33,7 +33,7 @@ bool is_in_own_group(const BetweenGroups& its, int rank)
   return rank >= its.own_begin && rank < its.own_begin + its.own_size;
 }
 
-/** One rank's place in a call. */
+/** One rank's position in a call. */
 struct GroupPosition {
   const HostCall& call;
   const BetweenGroups& its;
@@ -43,7 +43,7 @@ struct GroupPosition {
   int place() const { return rank - its.own_begin; }
   bool leads() const { return rank == its.own_begin; }
   int other_leader() const { return its.other_begin; }
-  /** Returns whether the root is in the other group. */
+  /** Returns whether the root is in the remote group. */
   bool gets_from_root() const { return its.root >= 0 && not is_in_own_group(its, its.root); }
   /** Returns whether this rank does nothing: the root is another rank of its group. */
   bool is_idle() const { return its.root == BetweenGroups::NO_ROOT; }
@@ -70,7 +70,7 @@ struct GroupPosition {
   }
 };
 
-/** The first ranks exchange what their groups give. */
+/** The first ranks exchange their groups' contributions. */
 Schedule exchange_of_leaders(GroupPosition self, Elements given, Elements got)
 {
   if (self.leads())
@@ -113,7 +113,7 @@ Schedule reduce_between(const HostCall& call, int rank, Tuning /*tuning*/)
     co_yield send(self.its.root, as_bytes(self.its.gives));
 }
 
-/** Up to which size of all blocks MPICH's Gather and Scatter go by way of the first rank
+/** Largest size of all blocks for which MPICH's Gather and Scatter go through the first rank
  * (MPIR_CVAR_GATHER_INTER_SHORT_MSG_SIZE, MPIR_CVAR_SCATTER_INTER_SHORT_MSG_SIZE). */
 constexpr Elements SHORT = 2048;
 
@@ -198,7 +198,7 @@ Schedule allgather_between(const HostCall& call, int rank, Tuning /*tuning*/)
   co_yield self.locally("bcast", got, bcast_binomial);
 }
 
-/** Each rank sends its block to the first rank across, which broadcasts all. */
+/** Each rank sends its block to the first rank of the remote group, which broadcasts all blocks. */
 Schedule allgatherv_between(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const GroupPosition self(call, rank);
@@ -232,7 +232,7 @@ Schedule reduce_scatter_between(const HostCall& call, int rank, Tuning /*tuning*
   co_yield self.locally(std::move(part), scatterv_linear);
 }
 
-/** In each round, a rank sends to one rank across and receives from one. */
+/** In each round, a rank sends to one rank of the remote group and receives from one. */
 Schedule alltoall_between(const HostCall& call, int rank, Tuning /*tuning*/)
 {
   const GroupPosition self(call, rank);

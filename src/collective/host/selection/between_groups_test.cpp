@@ -12,8 +12,8 @@
 namespace weft {
 namespace {
 
-/** Returns the parts of all ranks of two groups in a call with a root in the second group; every rank gives 3 bytes to
- * each rank across. */
+/** Returns the parts of all ranks of two groups in a call with a root in the second group; every rank sends 3 bytes to
+ * each rank of the remote group. */
 std::vector<BetweenGroups> parts_of(std::string_view collective, int first, int second)
 {
   const bool rooted  = collective == "bcast" || collective == "reduce" || collective.starts_with("gather") ||

@@ -120,7 +120,7 @@ Selection::Choice Selection::chosen(const HostCall& call) const
   Choice choice = choose_by_rules(call);
   if (not tuned_ || not call.blocking)
     return choice;
-  // HAN takes precedence over tuned, which it calls within and between hosts.
+  // HAN takes precedence over tuned, and calls it within and between hosts.
   const bool is_tuneds  = not choice.algorithm || choice.algorithm->name != "han";
   const TunedRule* rule = is_tuneds ? tuned_->rule_for(call) : nullptr;
   return rule ? followed(*rule->algorithm, call, rule->tuning) : choice;

@@ -70,7 +70,7 @@ bool blocks_are_even(const HostCall& call)
   return true;
 }
 
-/** Returns the number of elements of all ranks together. */
+/** Returns the number of elements, summed over all ranks. */
 Elements all_elements(const HostCall& call)
 {
   const bool scatters = call.collective == "reduce_scatter";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Rule of a selection: the calls that it matches, and the algorithms that it names. */
+/* Rule of a selection: the calls that it matches, and the algorithms that it selects. */
 #pragma once
 
 #include "base/named.hpp"
@@ -29,9 +29,9 @@ template <> struct Names<Calls> {
                                    std::pair{Calls::nonblocking, std::string_view("nonblocking")}};
 };
 
-/** Placements that a rule matches: one rank per host (own); several on some (shared); several on
- * some of more than one host (several); several, equally many on each of several hosts (even); all
- * on one (one); several on some, contiguous on each host (in_order). */
+/** Placements that a rule matches. own: one rank per host; shared: some host has several ranks; several: as shared, on
+ * more than one host; even: as several, equally many ranks on each host; one: all ranks on one host; in_order: as
+ * shared, each host's ranks consecutive. */
 enum class Spread { any, own, shared, several, even, one, in_order };
 template <> struct Names<Spread> {
   static constexpr std::array ROWS{
@@ -49,8 +49,8 @@ template <> struct Names<Asked> {
                                    std::pair{Asked::no, std::string_view("no")}};
 };
 
-/** Size that a rule's sizes are compared with: bytes_that_select(); the bytes of all ranks' vectors
- * or blocks together; the number of their elements. */
+/** Size with which a rule's sizes are compared: bytes_that_select(); the bytes of all ranks' vectors or blocks
+ * together; the number of their elements. */
 enum class Measure { own, total, total_elements };
 template <> struct Names<Measure> {
   static constexpr std::array ROWS{std::pair{Measure::own, std::string_view("own")},
@@ -58,34 +58,34 @@ template <> struct Names<Measure> {
                                    std::pair{Measure::total_elements, std::string_view("total_elements")}};
 };
 
-/** [[rule]] table. The lists are parallel: from bytes[i] bytes on, algorithm[i] with segment[i].
- * Since sizes may grow with the ranks, a later one may be smaller than an earlier one: an entry
- * applies if the call reaches all sizes up to its own.
+/** [[rule]] table. The lists are parallel: algorithm[i] with segment[i] applies to at least bytes[i] bytes. Since sizes
+ * may grow with the ranks, a later size may be smaller than an earlier one: an entry applies if the call reaches all
+ * sizes up to its own.
  */
 struct SelectionRule {
   std::string collective;
-  Operations operation  = Operations::any;
-  Calls calls           = Calls::any; ///< a rule for one form takes precedence over those for any
-  int ranks             = 1;          ///< applies from this number of ranks on, up to the next matching rule
-  Asked power_of_two    = Asked::any; ///< whether the number of ranks is a power of two
-  Asked enough_elements = Asked::any; ///< at least as many as the largest power of two that is at most the number of
-                                      ///< ranks
-  Asked more_elements   = Asked::any; ///< more elements than ranks
-  int elements_up_to    = 0;          ///< largest number of elements; 0: unlimited
-  Asked even_blocks     = Asked::any; ///< whether all ranks' blocks have the same length
-  Spread hosts          = Spread::any;
-  Measure measure       = Measure::own;
+  Operations operation = Operations::any;
+  Calls calls          = Calls::any; ///< a rule for one form takes precedence over rules for any form
+  int ranks            = 1;          ///< minimum number of ranks; applies up to the next matching rule
+  Asked power_of_two   = Asked::any; ///< the number of ranks is a power of two
+  Asked enough_elements =
+      Asked::any; ///< at least as many elements as the largest power of two not above the number of ranks
+  Asked more_elements = Asked::any; ///< more elements than ranks
+  int elements_up_to  = 0;          ///< largest number of elements; 0: unlimited
+  Asked even_blocks   = Asked::any; ///< all ranks' blocks have the same length
+  Spread hosts        = Spread::any;
+  Measure measure     = Measure::own;
   std::vector<int> bytes{0};
-  std::vector<int> bytes_per_rank; ///< added for each rank beyond `ranks`; 0 or empty: nothing
+  std::vector<int> bytes_per_rank; ///< added to `bytes` for each rank beyond `ranks`; 0 or empty: nothing
   std::vector<std::string> algorithm;
   std::vector<int> segment; ///< in bytes; 0 or empty: not segmented
   std::vector<int> fan_out; ///< 0 or empty: the algorithm's default
 
   bool holds_for(const HostCall& call) const;
-  /** Returns whether this rule takes precedence over @p other, which also matches the call and
-   * precedes it in the file. */
+  /** Returns whether this rule takes precedence over @p other, which also matches the call and precedes this rule in
+   * the file. */
   bool goes_before(const SelectionRule& other) const;
-  /** Returns the index of the call's entry in the lists. */
+  /** Returns the index of the entry in the lists that applies to the call. */
   std::size_t entry_for(const HostCall& call) const;
   Tuning tuning(std::size_t entry) const;
 
@@ -94,7 +94,7 @@ private:
 };
 
 const std::vector<Option<SelectionRule>>& selection_rule_options();
-/** Throws UserError if a rule has unknown names or its lists do not agree. */
+/** Throws UserError if a rule has unknown names or lists of inconsistent lengths. */
 void check(const OptionTable& table, const SelectionRule& rule);
 
 } // namespace weft

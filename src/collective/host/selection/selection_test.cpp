@@ -51,7 +51,7 @@ TEST(Selection, TheThresholdsAreOpenMpis)
   EXPECT_EQ(allreduce(64, 262144), "rabenseifner");
   EXPECT_EQ(allreduce(128, 1024), "nonoverlapping");
   EXPECT_EQ(allreduce(64, 262144, false), "recursive_doubling");
-  // The size is a block of Allgather, not all of them.
+  // The size is one block of the Allgather, not all blocks.
   EXPECT_EQ(chosen(openmpi, {"allgather", 64, 0, 128, Bytes(4)}), "neighbor");
   EXPECT_EQ(chosen(openmpi, {"allgather", 64, 0, 127, Bytes(4)}), "recursive_doubling");
 }
@@ -165,7 +165,7 @@ TEST(Selection, TheThresholdsAreOpenMpi40s)
   EXPECT_EQ(of("allreduce", 4096, 4096), "nonoverlapping 0"); // no more elements than ranks
   EXPECT_EQ(of("allreduce", 4, 1048576), "ring 0");
   EXPECT_EQ(of("allreduce", 4, 1048577), "segmented_ring 1048576");
-  EXPECT_EQ(of("allgather", 64, 195), "recursive_doubling 0"); // 49,920 B in all
+  EXPECT_EQ(of("allgather", 64, 195), "recursive_doubling 0"); // 49,920 B in total
   EXPECT_EQ(of("allgather", 64, 196), "neighbor 0");
   EXPECT_EQ(of("allgather", 48, 1), "bruck 0");
   EXPECT_EQ(of("alltoall", 64, 49), "modified_bruck 0");
@@ -174,8 +174,8 @@ TEST(Selection, TheThresholdsAreOpenMpi40s)
   EXPECT_EQ(of("barrier", 64, 0), "recursive_doubling 0");
   EXPECT_EQ(of("barrier", 12, 0), "bruck 0");
   EXPECT_EQ(of("bcast", 64, 512), "split_binary_tree 1024");
-  // 64 < 2.3679e-6 B + 1.1787 from 26,530,386 B on; 8 KiB are below 3.2118e-6 B + 8.7936, from
-  // 17,188,617 B on.
+  // 64 < 2.3679e-6 B + 1.1787 for at least 26,530,386 B; 8 KiB are below 3.2118e-6 B + 8.7936 for at least 17,188,617
+  // B.
   EXPECT_EQ(of("bcast", 64, 4'000'000), "pipeline 8192");
   EXPECT_EQ(of("bcast", 64, 17'190'000 / 4), "pipeline 16384");
   EXPECT_EQ(of("bcast", 64, 26'531'000 / 4), "pipeline 65536");
@@ -207,7 +207,7 @@ TEST(Selection, TheThresholdsAreMpichs)
   EXPECT_EQ(taken("allreduce", 64, 63), "recursive_doubling");
   EXPECT_EQ(taken("alltoall", 8, 8), "scattered");
   EXPECT_EQ(taken("alltoall", 9, 8), "modified_bruck");
-  EXPECT_EQ(taken("allgather", 5, 16383), "bruck"); // 81,915 bytes in all
+  EXPECT_EQ(taken("allgather", 5, 16383), "bruck"); // 81,915 bytes in total
   EXPECT_EQ(taken("allgather", 5, 16384), "ring");
 }
 
@@ -232,7 +232,7 @@ TEST(Selection, RulesMayAskForPowersOfTwoElementsAndOperations)
                                         "own");
   HostCall call{"allreduce", 13, 0, 8, Bytes(4)};
   EXPECT_EQ(chosen(own, call), "rabenseifner");
-  call.count = 7; // 13 ranks halve as 8
+  call.count = 7; // 13 ranks halve like 8
   EXPECT_EQ(chosen(own, call), "basic_linear");
   call.predefined = false;
   EXPECT_EQ(chosen(own, call), "basic_linear");
@@ -304,7 +304,7 @@ TEST(Selection, OpenMpi5TakesHanWhereRanksShareHosts)
   };
   EXPECT_EQ(of("allreduce", 5), "han");
   EXPECT_EQ(of("allreduce", 1), "rabenseifner");
-  EXPECT_EQ(of("allreduce", 10), "rabenseifner"); // all on one
+  EXPECT_EQ(of("allreduce", 10), "rabenseifner"); // all ranks on one host
   EXPECT_EQ(of("allreduce", 5, false), "recursive_doubling");
   EXPECT_EQ(of("allreduce", 4), "han"); // the number per host differs, which only Allreduce and Barrier support
   EXPECT_EQ(of("bcast", 5), "han");
@@ -376,7 +376,7 @@ TEST(Selection, WrongFilesAreToldWhere)
   EXPECT_NE(failure_of("[[rules]]\n").find("rules"), std::string::npos);
 }
 
-// If the library replaces the algorithm by itself for such a call, the replacement is used.
+// If the library itself replaces the algorithm for such a call, the replacement is used.
 TEST(Selection, TheLibraryDecidesCallsThatTheAlgorithmOfARuleCannotDo)
 {
   const auto own = [](const std::string& collective, const std::string& algorithm, const std::string& base = "") {
@@ -428,7 +428,7 @@ TEST(Selection, ACallThatConsistsOfItselfIsRefused)
 {
   const Selection own = Selection::read(
       OptionTable::read_text("[[rule]]\ncollective = \"allreduce\"\nalgorithm = [\"smp\"]\n", "own.toml"), "own");
-  const HostCall call = own.resolved({"allreduce", 4, 0, 10, Bytes(4)}); // each rank has a host of its own
+  const HostCall call = own.resolved({"allreduce", 4, 0, 10, Bytes(4)}); // each rank has its own host
   try {
     walk(4, [&](int rank) { return own.schedule(call, rank); });
     FAIL();
@@ -439,7 +439,8 @@ TEST(Selection, ACallThatConsistsOfItselfIsRefused)
   }
 }
 
-// Linear up to 4 ranks, logarithmic above (mca_coll_basic_crossover); collectives that contain others call its own.
+// Linear for up to 4 ranks, logarithmic for more (mca_coll_basic_crossover); collectives that contain others call
+// basic's own.
 TEST(Selection, OpenMpisBasicHasACrossover)
 {
   const Selection basic = Selection::load("openmpi-basic");
@@ -466,7 +467,7 @@ TEST(Selection, OpenMpisBasicHasACrossover)
     HostCall call = basic.resolved({"allreduce", ranks, 0, 8, Bytes(4)});
     return walk(ranks, [&](int rank) { return basic.schedule(call, rank); }).rounds;
   };
-  EXPECT_EQ(rounds(4), 1 + 3); // all send to the root, which sends to one after the other
+  EXPECT_EQ(rounds(4), 1 + 3); // all send to the root, which sends to one rank at a time
   EXPECT_EQ(rounds(16), 4 + 4);
 }
 

@@ -13,8 +13,8 @@
 namespace weft {
 namespace {
 
-// COLLTYPE of ompi/mca/coll/base/coll_base_functions.h. The neighbourhood collectives after them,
-// for which tuned has no algorithms, need no name.
+// COLLTYPE of ompi/mca/coll/base/coll_base_functions.h. The neighbourhood collectives that follow need no name, since
+// tuned has no algorithms for them.
 constexpr std::array<std::string_view, 22> COLLECTIVES{
     "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw",      "barrier",
     "bcast",     "exscan",     "gather",    "gatherv",  "reduce",    "reduce_scatter", "reduce_scatter_block",
@@ -30,7 +30,7 @@ int last_algorithm(std::string_view collective)
   return last;
 }
 
-/** Returns the size that a rule's sizes are compared with. */
+/** Returns the size with which a rule's sizes are compared. */
 Bytes bytes_of_rule(const HostCall& call)
 {
   const std::string_view name = call.collective;
@@ -43,7 +43,7 @@ Bytes bytes_of_rule(const HostCall& call)
     return bytes_that_select(call);
   if (name == "scan" || name == "exscan")
     return call.bytes(call.ranks); // Open MPI omits the count
-  return {};                       // Barrier; Alltoallv, of which a rank knows only its own part
+  return {};                       // Barrier; and Alltoallv, where a rank knows only its own part
 }
 
 } // namespace
@@ -90,7 +90,7 @@ public:
 private:
   [[noreturn]] void fail(const Word& found, const std::string& what, const std::string& allowed) const
   {
-    constexpr std::size_t MOST_SHOWN = 40; // bytes: another kind of file may be a single word
+    constexpr std::size_t MOST_SHOWN = 40; // bytes: a file of another kind may be a single word
     throw UserError(on_one_line(place_ + ":" + std::to_string(found.line) + ": " + what + ": found \"" +
                                 found.text.substr(0, MOST_SHOWN) + "\"; allowed: " + allowed));
   }
@@ -119,7 +119,7 @@ private:
                       ": found the end of the file; allowed: " + range.in_words);
     const Word& word = words_[next_++];
     char* end        = nullptr;
-    const long value = std::strtol(word.text.c_str(), &end, 0); // as %li, which Open MPI uses
+    const long value = std::strtol(word.text.c_str(), &end, 0); // like %li, which Open MPI uses
     if (*end != '\0' || value < range.least || value > range.most)
       fail(word, what, range.in_words);
     return value;
@@ -134,7 +134,7 @@ private:
     const long sizes = number("number of communicator sizes of " + name);
     std::vector<TunedRules::ForRanks> all;
     for (long size = 0; size < sizes; ++size)
-      // Not reserved: the number comes from the file and may be arbitrarily large.
+      // No reserve(): the number comes from the file and may be arbitrarily large.
       all.push_back(read_size(COLLECTIVES.at(index), name)); // NOLINT(performance-inefficient-vector-operation)
     rules_.collectives_[COLLECTIVES.at(index)] = std::move(all);
   }
@@ -161,7 +161,7 @@ private:
       number("requests of " + name);
     TunedRule rule{from, algorithm > 0 ? find_algorithm(collective, algorithm) : nullptr, {segment}};
     if (rule.algorithm && rule.algorithm->name == "chain")
-      rule.tuning.fan_out = fan_out; // unused by other algorithms
+      rule.tuning.fan_out = fan_out; // ignored by other algorithms
     return rule;
   }
 };
@@ -181,8 +181,7 @@ const TunedRule* TunedRules::rule_for(const HostCall& call) const
   const auto found = collectives_.find(call.collective);
   if (found == collectives_.end() || found->second.empty())
     return nullptr;
-  // Open MPI takes the last size before the first that is too large; if all are too large, the
-  // first.
+  // Open MPI uses the last size before the first one that is too large; if all are too large, the first one.
   const ForRanks* ranks = &found->second.front();
   for (const ForRanks& next : found->second) {
     if (next.ranks > call.ranks)

@@ -10,9 +10,9 @@
  *         bytes, algorithm, fan-out, segment in bytes
  *
  * A leading `rule-file-version-2` (Open MPI 5.0) allows a fifth number on the last lines, the
- * maximum number of outstanding requests, which does not change any message. The layout, the sizes
- * compared and the precedence of rules are those of ompi/mca/coll/tuned/coll_tuned_dynamic_file.c,
- * coll_tuned_dynamic_rules.c and coll_tuned_decision_dynamic.c of Open MPI 4.1.4. */
+ * maximum number of outstanding requests, which does not change any message. The layout, the compared sizes and the
+ * precedence of rules follow ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, coll_tuned_dynamic_rules.c and
+ * coll_tuned_decision_dynamic.c of Open MPI 4.1.4. */
 #pragma once
 
 #include "collective/host/selection/algorithms.hpp"
@@ -24,7 +24,7 @@
 
 namespace weft {
 
-/** Rule that applies from a size on, up to the next rule. */
+/** Rule that applies from its size up to the next rule's. */
 struct TunedRule {
   Bytes from;
   const Algorithm* algorithm; ///< null: the file leaves the choice to Open MPI (algorithm 0)
@@ -46,7 +46,7 @@ public:
   static TunedRules read_file(const std::string& path);
   static TunedRules read_text(std::string_view text, const std::string& place);
 
-  /** Returns the version of the file: 1, or 2 if it says so. */
+  /** Returns the version of the file: 1, or 2 if the file states it. */
   int version() const { return version_; }
   /** Returns the rule for a call; null if the file has none. */
   const TunedRule* rule_for(const HostCall& call) const;

@@ -69,7 +69,7 @@ TEST(TunedRules, Version2MayLimitRequests)
   const TunedRules rules =
       TunedRules::read_text("rule-file-version-2\n1 3 1 2 2\n0 4 0 0 16\n1000 2 0 0\n", "rules.conf");
   EXPECT_EQ(rules.version(), 2);
-  EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 249}), "linear_sync"); // the size is that of all blocks
+  EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 249}), "linear_sync"); // the size is the sum of all blocks
   EXPECT_EQ(chosen(rules, {"alltoall", 4, 0, 250}), "pairwise");
 }
 

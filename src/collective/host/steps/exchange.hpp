@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Exchange shared by several algorithms: partial sums that go around a ring. */
+/* Exchange shared by several algorithms: partial sums that travel around a ring. */
 #pragma once
 
 #include "collective/host/engine/host_call.hpp"
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-/** Ring reduce-scatter: a rank sends block @p first, then each block that it has received and added
- * to, and ends with the sum of the block after @p first. @p size returns the size of a block. */
+/** Ring reduce-scatter: a rank sends block @p first, then each received block after adding its own data, and ends with
+ * the sum of the block after @p first. @p size returns the size of a block. */
 inline Schedule reduce_in_a_ring(int ranks, int rank, int first, std::function<Bytes(int block)> size)
 {
   const int left  = (rank + ranks - 1) % ranks;

@@ -10,8 +10,7 @@
 
 namespace weft {
 
-/** Ranks reduced to a power of two of places: the first ones form pairs whose second rank is
- * idle. */
+/** Ranks folded to a power of two: the first ones form pairs whose second rank is idle. */
 struct Folded {
   int places; ///< the largest power of two that is at most the number of ranks
   int pairs;
@@ -21,20 +20,18 @@ struct Folded {
   int rank(int place) const { return place < pairs ? 2 * place : place + pairs; }
 };
 
-/** Returns whether there is at least one element per place, and elements may be combined in any
- * order. */
+/** Returns whether there is at least one element per position, and elements may be combined in any order. */
 bool can_be_halved(const HostCall& call);
 
-/** Sums up each pair at its first rank: the two exchange halves, combine them, and the second sends
- * its half to the first. */
+/** Sums up each pair at its first rank: the two ranks exchange halves and combine them, and the second sends its half
+ * to the first. */
 Schedule fold_halves(const HostCall& call, Folded folded, int rank);
 
-/** Returns the number of elements that the rank at @p place has before the first round of halving
- * and after each round. */
+/** Returns the number of elements that the rank at @p place holds before the first round of halving and after each
+ * round. */
 std::vector<Elements> halved_windows(Elements count, int place, int places);
 
-/** In each round, ranks whose places differ in the next bit exchange halves of what they have and
- * combine them. */
+/** In each round, ranks whose positions differ in the next bit exchange halves of their elements and combine them. */
 Schedule scatter_reduce_halves(const HostCall& call, Folded folded, int place);
 
 } // namespace weft

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks as binary numbers, of which algorithms change one digit after the other. @p bit is a power
- * of two. */
+/* Ranks as binary numbers, whose digits algorithms change one at a time. @p bit is a power of two. */
 #pragma once
 
 #include <algorithm>
@@ -31,7 +30,7 @@ constexpr int first_of(int rank, int bit)
   return rank - rank % bit;
 }
 
-/** Returns how many of the ranks below @p ranks have that digit. */
+/** Returns the number of ranks below @p ranks in which that digit is 1. */
 constexpr int count_below_with_bit(int ranks, int bit)
 {
   return ranks / (2 * bit) * bit + std::max(0, ranks % (2 * bit) - bit);

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Converts a tree of ranks relative to the root into one of absolute ranks. */
+/** Converts a tree of ranks relative to the root into a tree of absolute ranks. */
 RankTree counted_from(int root, int ranks, RankTree tree)
 {
   const auto own = [&](int rank) { return (rank + root) % ranks; };
@@ -120,7 +120,7 @@ RankTree in_order_binary_tree(int ranks, int rank)
   RankTree tree;
   for (;;) {
     const int top   = first + size - 1;
-    const int right = size / 2; // ranks of the right subtree, which come first
+    const int right = size / 2; // ranks in the right subtree, which come first
     if (rank == top) {
       if (size > 1)
         tree.children.push_back(top - 1);

@@ -68,8 +68,7 @@ TEST(RankTree, ChainsDifferByAtMostOneRank)
   EXPECT_EQ(chains(4, 3, 0, 0).children, (Children{1, 2}));
 }
 
-// Each subtree is a contiguous range of ranks that ends with its root; the first child's range
-// comes after the second's.
+// Each subtree is a contiguous range of ranks that ends with its root; the first child's range follows the second's.
 TEST(RankTree, InOrderTreesKeepTheOrder)
 {
   const std::function<int(int, int)> first = [&](int ranks, int rank) {

@@ -13,7 +13,7 @@ template <class Ranks> Schedule steps_among(Ranks ranks, HostCall inner, int pla
   const Pipeline* const pipeline = inner.pipeline;
   Schedule steps                 = within(inner, place, otherwise);
   std::vector<Request> own; // the outer call's requests, by the inner call's numbers
-  std::size_t ended = 0;    // number of leading ones that have ended
+  std::size_t ended = 0;    // number of leading requests that are complete
   while (steps.next()) {
     Step step = steps.step();
     if (pipeline)
