@@ -19,10 +19,10 @@ public:
 };
 
 /** Returns the word in @p known closest to @p word, or "" if none is within an edit distance of one or a third of the
- *  length of @p word. */
+ * length of @p word. */
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
-/** Returns "did you mean "x"? " for a message about @p word, or "" if no word in @p known is close. */
+/** Returns "did you mean "x"? " for an error about @p word, or "" if no word in @p known is close. */
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 /** Returns @p message without line breaks and other control characters; for names and values that come from files. */

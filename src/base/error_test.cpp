@@ -13,10 +13,10 @@ TEST(Nearest, FindsWhatWasMeant)
   const Words known{"bandwidth", "latency", "hosts"};
   EXPECT_EQ(nearest("latency", known), "latency");
   EXPECT_EQ(nearest("latncy", known), "latency");      // a letter is missing
-  EXPECT_EQ(nearest("latencyy", known), "latency");    // one too many
-  EXPECT_EQ(nearest("lotency", known), "latency");     // another one
-  EXPECT_EQ(nearest("latecny", known), "latency");     // two swapped
-  EXPECT_EQ(nearest("badnwitdh", known), "bandwidth"); // twice
+  EXPECT_EQ(nearest("latencyy", known), "latency");    // one letter too many
+  EXPECT_EQ(nearest("lotency", known), "latency");     // one letter replaced
+  EXPECT_EQ(nearest("latecny", known), "latency");     // two letters swapped
+  EXPECT_EQ(nearest("badnwitdh", known), "bandwidth"); // two errors
 }
 
 TEST(Nearest, AcceptsEditsOfAThirdOfTheWordOrOne)

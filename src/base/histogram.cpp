@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/** Number of the bin of a value; zero has the first. */
+/** Returns the number of the bin for a value; zero is in the first bin. */
 int bin_of(double value)
 {
   constexpr double WIDTH = 1e-4;

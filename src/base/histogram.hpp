@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Histogram of non-negative values, in bins whose width is a ten-thousandth of the values in them.
+/* Histogram of non-negative values, in bins whose width is a ten-thousandth of their values.
  *
- * A bin knows the mean of its values, so that quantiles are exact where the values of a bin are
- * equal, and else off by less than that. */
+ * A bin stores the mean of its values, so quantiles are exact where the values of a bin are equal, and otherwise within
+ * the width of a bin. */
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
   std::int64_t count() const { return count_; }
   double mean() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
   double max() const { return max_; }
-  /** Returns the least value that at least this part of all values does not exceed. */
+  /** Returns the quantile: the smallest value that at least the fraction @p part of all values does not exceed. */
   double quantile(double part) const;
 };
 

@@ -5,7 +5,7 @@
  *     static constexpr std::array ROWS{std::pair{Colour::red, "red"sv}, …};
  *   };
  *
- * If rows can be added at run time, they are a function instead, `static std::vector<…> rows()`.
+ * If rows can be added at run time, a function replaces them: `static std::vector<…> rows()`.
  */
 #pragma once
 

@@ -128,7 +128,7 @@ std::optional<std::vector<std::string>> read(const OptionTable& table, Key key, 
 
 namespace {
 
-/** Formats a default: zero is shown in its base unit, infinity as "no limit". */
+/** Formats a default: zero in its base unit, infinity as "no limit". */
 template <class Q> std::string quantity_text(Q value, const std::string& base_unit)
 {
   if (value == Q())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Declarations of the keys of a table in an option file, one row per key.
  *
- * A row binds a key to a member of an options struct and gives its meaning, whether it is required, and the values
- * allowed. The member provides the type, and its initial value is the default. The reader, its error messages, the help
- * and the reference in docs/ are derived from the rows.
+ * A row binds a key to a member of an options struct, and states its meaning, whether it is required, and its allowed
+ * values. The member determines the type, and its initial value is the default. The reader, its error messages, the
+ * help and the reference in docs/ are derived from the rows.
  *
  * A table may name a preset (`preset = "tofino"`): a file with the same keys, which is read first. Keys in the table
  * override the preset.
@@ -23,18 +23,18 @@
 
 namespace weft {
 
-/** Presence of a key: required, or optional with the meaning of its absence. */
+/** Presence of a key: required, or optional with the meaning of an absent key. */
 class Need {
   bool required_ = false;
   std::string otherwise_;
 
 public:
-  // Read as words in the rows, hence lower case. Their strings are empty: nothing is allocated at start-up.
+  // Lower case, since they read as words in the rows. Their strings are empty: nothing is allocated at start-up.
   // NOLINTBEGIN(readability-identifier-naming,bugprone-throwing-static-initialization)
   static const Need required;
-  static const Need optional; ///< the member's default applies and documents itself
+  static const Need optional; ///< the member's default applies and needs no description
   // NOLINTEND(readability-identifier-naming,bugprone-throwing-static-initialization)
-  /** Optional, with a description of the default where its value is not self-explanatory: "unlimited". */
+  /** Optional, with a description of the default if its value is not self-explanatory: "unlimited". */
   static Need otherwise(std::string what)
   {
     Need need;
@@ -42,7 +42,7 @@ public:
     return need;
   }
   bool is_required() const { return required_; }
-  /** Returns the description of the default; empty if the value documents itself. */
+  /** Returns the description of the default; empty if the value needs none. */
   const std::string& otherwise() const { return otherwise_; }
 };
 
@@ -56,7 +56,7 @@ inline const Need Need::optional{}; // NOLINT(readability-identifier-naming)
 
 /** Constraint on the values of a key. */
 class Allowed {
-  bool zero_   = false; // numbers and quantities: zero is allowed; applies to each element of a list
+  bool zero_   = false; // numbers and quantities: allows zero; applies to each element of a list
   double most_ = std::numeric_limits<double>::infinity();
   std::vector<std::string> names_; // strings: the allowed values; empty: any
 
@@ -80,9 +80,9 @@ public:
     return allowed;
   }
   const std::vector<std::string>& names() const { return names_; }
-  /** Returns the range of numbers in words: "more than zero". */
+  /** Returns the range of numbers as text: "more than zero". */
   std::string range_in_words() const;
-  /** Returns the constraint in words for values of option type @p type: "more than zero"; empty if there is none. */
+  /** Returns the constraint as text for values of option type @p type: "more than zero"; empty if there is none. */
   std::string in_words(const std::string& type) const;
   /** Throws UserError unless @p value, found at @p key, is allowed. */
   void check(const OptionTable& table, const std::string& key, double value) const;
@@ -100,7 +100,7 @@ struct OptionHelp {
   std::string meaning;
   bool required = false;
   std::string otherwise{};          ///< meaning of an absent key; empty for required keys
-  std::string allowed{};            ///< constraint in words; empty if all values of the type are allowed
+  std::string allowed{};            ///< constraint as text; empty if all values of the type are allowed
   std::vector<std::string> names{}; ///< strings: the allowed values; empty: any
 };
 
@@ -200,7 +200,7 @@ template <class T> struct Option {
 
 // ---- Reading tables by rows ----
 
-/** Sets the members whose keys are in @p table and returns these keys. @p others are keys that other code reads. */
+/** Sets the members whose keys are in @p table and returns these keys. @p others: keys that other code reads. */
 template <class T>
 std::set<std::string> read_options(const OptionTable& table, const std::vector<Option<T>>& rows,
                                    std::vector<std::string> others, T& into)
@@ -247,14 +247,14 @@ template <class T> std::vector<OptionHelp> describe_options(const std::vector<Op
   return help;
 }
 
-/** Reads the shipped file of a preset. Throws UserError, listing the presets of that kind, if there is none called
- *  @p name. */
+/** Reads the shipped file of a preset. If there is none called @p name, throws UserError, which lists the presets of
+ * that kind. */
 OptionTable read_preset(const OptionTable& table, const std::string& kind, const std::string& name);
 
-/** Reads a table that may name a preset. The preset (in presets/@p kind/), or @p standard without one, provides the
- *  values that the table does not set. Throws MissingError if neither sets a required key. @p others are keys of the
- *  table that other code reads. @p read_more(table, device) is called for the preset and for the table, to read what
- *  rows cannot describe. */
+/** Reads a table that may name a preset. The preset (in presets/@p kind/), or @p standard if there is none, provides
+ * the values that the table does not set. Throws MissingError if a required key is set in neither. @p others: keys of
+ * the table that other code reads. @p read_more(table, device) is called for the preset and for the table, to read
+ * values that rows cannot describe. */
 template <class T, class ReadMore>
 T read_device(const OptionTable& table, const std::string& kind, const std::vector<Option<T>>& rows,
               std::vector<std::string> others, ReadMore&& read_more, const T* standard = nullptr)

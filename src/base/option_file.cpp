@@ -16,15 +16,15 @@
 namespace weft {
 
 struct OptionTable::Node {
-  std::shared_ptr<const toml::table> root; // owns what `table` points into
+  std::shared_ptr<const toml::table> root; // owns the nodes to which `table` points
   const toml::table* table;
   std::string file;
   std::string name; // as in the file: "switch", "topology", …; empty for the root table
   /** Changes of keys by "table.key"; null if the file is unchanged. */
   std::shared_ptr<const std::map<std::string, std::string>> changes;
 
-  /** Returns the remark for messages about @p path ("table.key") if a change set it, its parent or a child; otherwise
-   *  "". */
+  /** Returns the remark for errors about @p path ("table.key") if a change set it, its parent or a child; otherwise
+   * "". */
   std::string change_of(std::string path) const
   {
     if (not changes)
@@ -85,7 +85,8 @@ std::string position(const toml::source_region& where)
   return "line " + std::to_string(where.begin.line) + ", column " + std::to_string(where.begin.column);
 }
 
-/** Returns whether @p text has C0 or C1 control characters other than line breaks; a terminal would obey them. */
+/** Returns whether @p text contains C0 or C1 control characters other than line breaks, which a terminal would
+ * interpret. */
 bool commands_terminal(std::string_view text)
 {
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -109,7 +110,7 @@ struct Change {
 
 constexpr std::string_view CHANGE_FORM = "allowed: TABLE.KEY=VALUE, as switch.slots=64 or link.bandwidth=400Gbps";
 
-/** Returns a table with @p key alone. @p text is parsed as TOML; if that fails (units such as 400Gbps), it is a string.
+/** Returns a table with @p key only. @p text is parsed as TOML; if that fails (units such as 400Gbps), it is a string.
  */
 toml::table read_value(const std::string& key, const std::string& text)
 {
@@ -148,7 +149,8 @@ Change read_change(const std::string& file, const std::string& text)
   return change;
 }
 
-/** Applies the change to @p node, in an array of tables to each element. @p depth is the number of tables entered. */
+/** Applies the change to @p node, or to each element of an array of tables. @p depth is the number of tables
+ * entered. */
 void apply(const std::string& file, toml::node& node, const Change& change, std::size_t depth = 0)
 {
   if (node.is_array_of_tables()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The strict reader of option files (TOML).
  *
- * An OptionTable is one table of a file. It knows its place, so that every message names file, table, key, the value
+ * An OptionTable is one table of a file. It stores its location, so that every error names file, table, key, the value
  * found and the values allowed. Rows declare the keys (option.hpp).
  */
 #pragma once
@@ -27,11 +27,11 @@ class OptionTable {
 public:
   /** Reads and parses a file. Throws UserError, with line and column, if it cannot be read or is not TOML. */
   static OptionTable read_file(const std::string& path);
-  /** Parses @p text. Messages begin with @p place. */
+  /** Parses @p text. Errors begin with @p place. */
   static OptionTable read_text(const std::string& text, const std::string& place);
   /** Returns the file with @p changes applied, each TABLE.KEY=VALUE such as "switch.slots=64". VALUE is TOML or an
-   *  unquoted string. Missing keys are added; in an array of tables, all elements change. Messages about a changed key
-   *  name the change. Throws UserError if a change is malformed or names a table that the file does not have. */
+   * unquoted string. Missing keys are added; in an array of tables, all elements change. Errors about a changed key
+   * name the change. Throws UserError if a change is malformed or names a table that the file does not have. */
   OptionTable changed(std::span<const std::string> changes) const;
   /** Returns whether a change set @p key of this table. */
   bool is_changed(const std::string& key) const;
@@ -43,7 +43,7 @@ public:
   /** Returns the array of tables at @p key ([[key]]); empty if the key is absent. */
   std::vector<OptionTable> tables(const std::string& key) const;
 
-  /** Returns the string at @p key. @p allowed describes the expected value in messages about values of other types. */
+  /** Returns the string at @p key. @p allowed describes the expected value in errors about values of other types. */
   std::optional<std::string> text(const std::string& key, const std::string& allowed = "a text in quotes") const;
   std::optional<std::vector<std::string>> texts(const std::string& key) const;
   std::optional<int> integer(const std::string& key) const;
@@ -64,13 +64,13 @@ public:
 
   /** Throws UserError if the table has a key that is not in @p known; suggests the nearest known key. */
   void allow_only(std::span<const std::string> known) const;
-  /** Returns the value of a present key as the file writes it, truncated for messages. */
+  /** Returns the value of a present key as written in the file, truncated for error messages. */
   std::string found(const std::string& key) const;
   /** Returns the line of a present key's value. */
   int line(const std::string& key) const;
-  /** Returns the place of a key as messages write it: "FILE: [table] key". */
+  /** Returns the location of a key as error messages write it: "FILE: [table] key". */
   std::string place(const std::string& key) const;
-  /** Throws UserError if @p value, found at @p key, has control characters or line breaks. */
+  /** Throws UserError if @p value, found at @p key, contains control characters or line breaks. */
   void check_text(const std::string& key, const std::string& value) const;
   /** Throws UserError with the one-line message "PLACE: PROBLEM". */
   [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
@@ -82,7 +82,7 @@ public:
   using UserError::UserError;
 };
 
-/** Collects the missing keys of several tables, to report them in one message. */
+/** Collects the missing keys of several tables, to report them in a single error. */
 class Missing {
   std::vector<std::string> problems_;
 

@@ -328,7 +328,7 @@ TEST(OptionFile, MessagesStayOnOneLineAndShort)
             "FILE: [device] ports: found \"" + std::string(79, 'x') + "...; allowed: an integer");
   std::string long_text;
   for (int i = 0; i < 100; ++i)
-    long_text += "ö"; // two bytes, which truncation must not separate
+    long_text += "ö"; // two bytes, which truncation must not split
   EXPECT_EQ(device_message("ports = \"" + long_text + "\""),
             "FILE: [device] ports: found \"" + long_text.substr(0, 78) + "...; allowed: an integer");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Cache prefetching. The state of thousands of ranks exceeds the caches and is visited one rank after another, so that
- * without prefetching each visit waits for memory. */
+/* Cache prefetching. The state of thousands of ranks exceeds the caches and is visited rank by rank, so each visit
+ * would wait for memory without prefetching. */
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Free list for objects that are created and destroyed at the same rate. It is last-in, first-out, so that the memory
- * returned next is most likely still cached; general allocators that reuse the oldest piece first cause a cache miss
- * per object. Not thread-safe: SimGrid's actors run one at a time. */
+/* Free list for objects that are created and destroyed at the same rate. It is LIFO, so that the memory returned next
+ * is most likely still cached; general allocators that reuse the oldest block first cause a cache miss per object. Not
+ * thread-safe: SimGrid's actors run one at a time. */
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ template <class Object> class RecyclingAllocator {
   static_assert(sizeof(Object) >= sizeof(Piece) && alignof(Object) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   static constexpr std::size_t MOST = 256;
 
-  // Without a destructor, since objects may be freed during static destruction.
+  // No destructor, since objects may be freed during static destruction.
   // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): shared by all allocators of Object
   static inline constinit Piece* kept      = nullptr;
   static inline constinit std::size_t held = 0;

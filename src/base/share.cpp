@@ -26,7 +26,7 @@ std::optional<std::string> find_shared(const std::string& folder, const std::str
   if (name.find('/') != std::string::npos)
     return std::nullopt;
   const fs::path path = fs::path(share_directory()) / folder / (name + ".toml");
-  std::error_code ignored; // a name may be too long for a file
+  std::error_code ignored; // a name may be too long for a file name
   return fs::is_regular_file(path, ignored) ? std::optional(path.string()) : std::nullopt;
 }
 
@@ -47,7 +47,7 @@ std::string name_of_file(const std::string& path)
 std::vector<std::string> list_shared(const std::string& folder)
 {
   std::vector<std::string> names;
-  std::error_code ignored; // an absent folder holds no names
+  std::error_code ignored; // an absent folder contains no names
   for (const auto& entry : fs::directory_iterator(fs::path(share_directory()) / folder, ignored))
     if (entry.path().extension() == ".toml")
       names.push_back(entry.path().stem().string());

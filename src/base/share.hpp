@@ -8,14 +8,14 @@
 
 namespace weft {
 
-/** Returns the directory with presets/ and fabrics/: in an installation the directory of this library, otherwise the
- *  source tree. */
+/** Returns the directory that contains presets/ and fabrics/: in an installation the directory of this library,
+ * otherwise the source tree. */
 std::string share_directory();
 
 /** Returns the path of FOLDER/NAME.toml if the file exists. */
 std::optional<std::string> find_shared(const std::string& folder, const std::string& name);
 
-/** Returns the name of a file for messages: "fabric tofino-4" or "switch preset tofino" if it ships with weft,
+/** Returns the name of a file for error messages: "fabric tofino-4" or "switch preset tofino" if it ships with weft,
  * otherwise its path. */
 std::string name_of_file(const std::string& path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Test support: temporary files, and the messages of errors. */
+/* Test support: temporary files, and the texts of errors. */
 #pragma once
 
 #include "base/error.hpp"
@@ -32,7 +32,7 @@ public:
   const std::string& path() const { return path_; }
 };
 
-/** Returns the message of the UserError that @p call throws, or "". */
+/** Returns the error text of the UserError that @p call throws, or "". */
 template <class Call> std::string message_of(const Call& call)
 {
   try {
@@ -43,7 +43,7 @@ template <class Call> std::string message_of(const Call& call)
   }
 }
 
-/** Returns the message of the UserError that @p read throws for a file with @p text, with "FILE" for the path. */
+/** Returns the error text of the UserError that @p read throws for a file with @p text, with "FILE" for the path. */
 template <class Read> std::string message_about(std::string_view text, const Read& read)
 {
   const TestFile file(text);

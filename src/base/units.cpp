@@ -15,7 +15,7 @@ namespace {
 constexpr double KIBI = 1024.0;
 
 // Names and meanings follow SimGrid's platform files (its documentation, section "Units"): powers of ten, or of two
-// with "i"; "bps" counts bits, "Bps" bytes. Each table is in increasing order, as to_text() needs it.
+// with "i"; "bps" counts bits, "Bps" bytes. Each table is in increasing order, as required by to_text().
 constexpr std::array SIZE_UNITS{Unit{"B", 1},
                                 Unit{"kB", 1e3},
                                 Unit{"KiB", KIBI},
@@ -53,10 +53,10 @@ constexpr std::array FREQUENCY_UNITS{Unit{"Hz", 1}, Unit{"kHz", 1e3}, Unit{"MHz"
 
 /** Plausible range of a kind of quantity. Values outside are typos, and would make times overflow. */
 struct Range {
-  double least; // above zero, which is always allowed here
+  double least; // above zero; zero is always allowed here
   double most;
 };
-constexpr Range SIZES{0, 9007199254740992.0}; // 2^53: up to here a double has every whole number
+constexpr Range SIZES{0, 9007199254740992.0}; // 2^53: a double represents every whole number up to here
 constexpr Range TIMES{1e-15, 1e6};
 constexpr Range RATES{0.125, 1e18};
 constexpr Range SPEEDS{1, 1e24};
@@ -106,7 +106,7 @@ std::string write(double value, std::span<const Unit> preferred)
 template <> Bytes parse<Bytes>(std::string_view text)
 {
   const double size  = read(text, "a size", SIZE_UNITS, SIZES);
-  const double whole = std::round(size); // "1.005kB" is 1005 but for the last digits
+  const double whole = std::round(size); // "1.005kB" is 1005 except for the last digits
   if (std::abs(size - whole) > std::abs(whole) * 1e-12)
     throw UnitError("found \"" + std::string(text) + "\"; allowed: a whole number of bytes");
   return Bytes(whole);

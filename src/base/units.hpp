@@ -77,7 +77,7 @@ template <> BytesPerSecond parse<BytesPerSecond>(std::string_view text);
 template <> FlopsPerSecond parse<FlopsPerSecond>(std::string_view text);
 template <> Hertz parse<Hertz>(std::string_view text);
 
-/** Returns an example of the argument's kind as files write it, for messages. */
+/** Returns an example of the argument's kind as written in files, for error messages. */
 std::string quantity_example(Bytes);
 std::string quantity_example(Seconds);
 std::string quantity_example(BytesPerSecond);

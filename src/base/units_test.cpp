@@ -50,7 +50,7 @@ TEST(Units, SizesAreWholeBytes)
   EXPECT_EQ(parse<Bytes>("1.005kB").value(), 1005); // 1.005 * 1000 is a little less
   EXPECT_EQ(parse<Bytes>("0.5KiB").value(), 512);
   EXPECT_EQ(parse<Bytes>("0B").value(), 0);
-  EXPECT_EQ(parse<Bytes>("-4B").value(), -4); // which values are allowed is for the reader to say
+  EXPECT_EQ(parse<Bytes>("-4B").value(), -4); // the reader decides which values are allowed
   try {
     parse<Bytes>("0.5B");
     FAIL();

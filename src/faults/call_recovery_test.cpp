@@ -23,7 +23,7 @@ TEST(CallRecovery, TheStepAfterATimeoutFollowsPolicyTreeAndState)
   EXPECT_EQ(step(1, false, false, true), AfterTimeout::hosts);
   EXPECT_EQ(step(1, false, true, true), AfterTimeout::again);
   EXPECT_EQ(step(9, false, true, true), AfterTimeout::again);
-  for (const int timeouts : {1, 2, 3}) // retries, and one more
+  for (const int timeouts : {1, 2, 3}) // the retries plus one
     EXPECT_EQ(step(timeouts, false, true, false), AfterTimeout::wait);
   EXPECT_EQ(step(4, false, true, false), AfterTimeout::give_up);
 }
@@ -37,7 +37,7 @@ TEST(CallRecovery, TellsEachCallThatIsStillRunning)
     void change_bandwidths() override
     {
       ++told;
-      recovery->end(*other); // as when a job ends
+      recovery->end(*other); // as at the end of a job
     }
   };
   const Fabric fabric = fabric_of(FABRIC);

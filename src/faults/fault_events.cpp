@@ -38,7 +38,7 @@ FaultReport FaultEvents::report(const Recovery* recovery) const
 
 std::map<int, Seconds> FaultEvents::hosts_down(Seconds now) const
 {
-  std::map<int, int> faults; // that hold each host
+  std::map<int, int> faults; // number of faults that hold each host down
   std::map<int, Seconds> since;
   for (const FaultEvent& event : all_) {
     if (event.at > now && not Agenda::same(event.at.value(), now.value()))

@@ -13,7 +13,7 @@ namespace {
   throw std::logic_error("a fault ends that is not in force");
 }
 
-/** Counts a fault that begins or ends. Returns whether it is the first or was the last of its part. */
+/** Counts a fault that begins or ends. Returns whether it is the first or was the last fault of its part. */
 bool count(std::map<int, int>& faults, const FabricChange& change)
 {
   if (not change.over)

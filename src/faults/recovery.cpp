@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** Encoding of agenda entries: place of a rest, or number of a batch with this bit. */
+/** Encoding of agenda entries: index of a remainder, or a batch number with this bit. */
 constexpr std::uint64_t BATCH_BIT = std::uint64_t{1} << 63U;
 
 } // namespace
@@ -121,7 +121,7 @@ bool Recovery::apply(const std::vector<FabricChange>& changes)
 
 void Recovery::cut(CutFlow rest)
 {
-  // A flow of start() has one message.
+  // A flow of start() has a single message.
   if (rest.from < 0 && rest.messages.front().receiver->cut(rest.messages.front().number, rest.part, latest_))
     return;
   (rest.lost ? counts_.lost : counts_.cut) += static_cast<std::int64_t>(rest.messages.size());
@@ -135,7 +135,7 @@ void Recovery::cut(CutFlow rest)
   await(place);
 }
 
-/** Schedules the next retransmission of a rest. */
+/** Schedules the next retransmission of a remainder. */
 void Recovery::await(std::size_t place)
 {
   Rest& rest = rests_[place];
@@ -159,7 +159,7 @@ void Recovery::retry(std::size_t place)
   }
 }
 
-/** Names a link that is down where a flow should go. */
+/** Names a failed link on a flow's route. */
 std::string Recovery::obstacle(const CutFlow& flow) const
 {
   const Fabric& fabric = actual_.fabric();

@@ -47,7 +47,7 @@ public:
   void due(std::uint64_t what) override { all_[what](); }
 };
 
-/** Hosts on a fat tree of two levels: two leaves of two hosts, two spines; 1 us a cable, switches without delay. */
+/** Hosts on a two-level fat tree: two leaves of two hosts, two spines; 1 us per cable, switches without delay. */
 class RecoveryTest : public ::testing::Test {
 protected:
   Fabric fabric_ = fabric_of(
@@ -115,26 +115,26 @@ TEST_F(RecoveryTest, AMessageInItsLatencyWaitsFromTheFault)
   send_at(0, 0, 3, BYTES, 1);
   set_link_at(1.5e-6, route(0, 3).links[1], false);
   run();
-  // Routing converges at 9.5 us, which is the fourth timeout.
+  // Routing converges at 9.5 us, at the fourth timeout.
   EXPECT_NEAR(arrivals_.times.at(1), 1.5e-6 + 4 * TIMEOUT + LATENCY + BYTES / BANDWIDTH, 1e-15);
 }
 
 TEST_F(RecoveryTest, NoTimeoutPassesBeforeAFault)
 {
-  // A message in its latency, which is longer than all timeouts of a sender.
+  // A message in its latency phase, which is longer than all timeouts of a sender.
   constexpr double SHORT = 0.1e-6;
   Recovery hasty{agenda_, network_, actual_, known_, {Seconds(), Seconds(), Seconds(SHORT), RETRIES, 2}};
-  const LinkId last = route(0, 3).links.back(); // there is no other way
+  const LinkId last = route(0, 3).links.back(); // there is no alternative route
   const auto set_at = [&](double time, bool over) {
     actions_.at(time, [&, over] { hasty.apply({{FabricChange::What::link, last, over}}); });
   };
   send_at(0, 0, 3, BYTES, 1);
   set_at(3.75e-6, false);
   set_at(4e-6, true);    // the second timeout ends at 4.05 us
-  set_at(7e-6, false);   // in the latency again
-  set_at(7.5e-6, true);  // the third ends at 7.7 us
+  set_at(7e-6, false);   // in the latency phase again
+  set_at(7.5e-6, true);  // the third timeout ends at 7.7 us
   set_at(13e-6, false);  // 18.7 us to go
-  set_at(13.5e-6, true); // the third ends at 13.7 us
+  set_at(13.5e-6, true); // the third timeout ends at 13.7 us
   run();
   EXPECT_NEAR(arrivals_.times.at(1), 13.7e-6 + LATENCY + 18.7e-6, 1e-15);
   EXPECT_NEAR(hasty.counts().waited_s, (3 + 7 + 7) * SHORT, 1e-15);
@@ -145,12 +145,12 @@ TEST_F(RecoveryTest, WhatStartsOnADeadLinkWaitsFromItsStart)
   const LinkId last = route(0, 3).links.back();
   set_link_at(0, last, false);
   send_at(1e-6, 0, 3, BYTES, 1);
-  FlowRoute way; // of an offloaded call, on the same cable later
+  FlowRoute way; // of an offloaded call that uses the same cable later
   way.resources = {last};
   way.latency   = LATENCY;
   way.volume    = BYTES;
   way.bound     = BANDWIDTH;
-  set_link_at(4e-6, last, true); // in the latency
+  set_link_at(4e-6, last, true); // in the latency phase
   set_link_at(50e-6, last, false);
   actions_.at(51e-6, [this, &way] { network_.start(way, Seconds(51e-6), arrivals_, 2); });
   set_link_at(54e-6, last, true);
@@ -198,7 +198,7 @@ TEST_F(RecoveryTest, ALinkIsUpWhenItsLastFaultIsOver)
   set_link_at(13e-6, last, true);
   set_link_at(17e-6, last, true);
   run();
-  // Routing knows of the fault from 18 us, and of the repair from 25 us.
+  // Routing learns of the fault at 18 us, and of the repair at 25 us.
   EXPECT_NEAR(arrivals_.times.at(1), 26e-6 + LATENCY + 14e-6, 1e-15);
   EXPECT_EQ(recovery_.counts().cut, 1);
 }
@@ -244,10 +244,10 @@ TEST_F(RecoveryTest, AMessageSentBeforeConvergenceIsLostAndOneSentAfterwardsIsNo
 TEST_F(RecoveryTest, AMessageIsCutTwice)
 {
   const LinkId first  = route(0, 3).links[1];
-  const LinkId second = route(0, 2).links[1]; // to the other spine
+  const LinkId second = route(0, 2).links[1]; // to the second spine
   ASSERT_NE(first, second);
   send_at(0, 0, 3, BYTES, 1);
-  set_link_at(10e-6, first, false);  // 14 us to go: 18 us + the latency on the other spine
+  set_link_at(10e-6, first, false);  // 14 us to go: 18 us + the latency over the second spine
   set_link_at(25e-6, second, false); // 11 us to go
   set_link_at(26e-6, first, true);   // known at 34 us, five timeouts after 25 us
   run();
@@ -260,7 +260,7 @@ TEST_F(RecoveryTest, EachTimeoutIsLongerByTheBackoff)
 {
   const RecoveryModel model{Seconds(), Seconds(), Seconds(TIMEOUT), RETRIES, 2};
   Recovery doubling{agenda_, network_, actual_, known_, model};
-  const LinkId last = route(0, 3).links.back(); // there is no other way
+  const LinkId last = route(0, 3).links.back(); // there is no alternative route
   const auto set_at = [&](double time, bool up) {
     actions_.at(time, [&, up] { doubling.apply({{FabricChange::What::link, last, up}}); });
   };
@@ -268,9 +268,9 @@ TEST_F(RecoveryTest, EachTimeoutIsLongerByTheBackoff)
   set_at(10e-6, false); // 14 us to go
   set_at(11e-6, true);  // the message resumes after one timeout, at 12 us
   set_at(20e-6, false); // 10 us to go
-  set_at(23e-6, true);  // after three, at 26 us
+  set_at(23e-6, true);  // after three timeouts, at 26 us
   set_at(35e-6, false); // 5 us to go
-  set_at(43e-6, true);  // after seven, at 49 us
+  set_at(43e-6, true);  // after seven timeouts, at 49 us
   run();
   EXPECT_NEAR(arrivals_.times.at(1), 49e-6 + LATENCY + 5e-6, 1e-15);
   EXPECT_NEAR(doubling.counts().waited_s, (1 + 3 + 7) * TIMEOUT, 1e-15);
@@ -326,7 +326,7 @@ constexpr double PACKET  = 1000;
 constexpr double GO_BACK = 4000;
 constexpr double EFFORT  = (1 + 4 * LOSS) / (1 - LOSS); // LinkLosses: closed form of go-back-N
 
-/** Returns the first seed with which the last packet of a message is lost so many times in a row. */
+/** Returns the first seed with which the last packet of a message is lost @p losses times in a row. */
 std::uint64_t seed_of(int losses)
 {
   for (std::uint64_t seed = 0;; ++seed) {
@@ -350,7 +350,7 @@ TEST_F(RecoveryTest, AMessageSendsLostPacketsAndWhatFollowedThemAgain)
   network_.lose_packets(losses);
   actions_.at(0, [this] { recovery_.apply({loss_of(route(0, 3).links[1])}); });
   send_at(1e-6, 0, 3, BYTES, 1);
-  send_at(100e-6, 1, 0, BYTES, 2); // not over that link
+  send_at(100e-6, 1, 0, BYTES, 2); // does not cross that link
   run();
   EXPECT_NEAR(arrivals_.times.at(1), 1e-6 + LATENCY + EFFORT * BYTES / BANDWIDTH, 1e-15);
   EXPECT_NEAR(arrivals_.times.at(2), 102e-6 + BYTES / BANDWIDTH, 1e-15);
@@ -362,7 +362,7 @@ TEST_F(RecoveryTest, ALinkLosesPacketsForAWhile)
   network_.lose_packets(losses);
   send_at(0, 0, 3, BYTES, 1);
   actions_.at(8e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1])}); });        // 4,000 bytes have arrived
-  actions_.at(17e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], true)}); }); // and 4,000 more: 9 us
+  actions_.at(17e-6, [this] { recovery_.apply({loss_of(route(0, 3).links[1], true)}); }); // and 4,000 more in 9 us
   run();
   ASSERT_DOUBLE_EQ(EFFORT, 2.25);
   EXPECT_NEAR(arrivals_.times.at(1), 17e-6 + 12000 / BANDWIDTH, 1e-15);
@@ -425,7 +425,7 @@ TEST_F(RecoveryTest, ACancelledFlowLeavesItsShare)
   FlowRoute way;
   way.resources = route(0, 3).links;
   way.latency   = LATENCY;
-  way.penalty   = LATENCY; // as of the message
+  way.penalty   = LATENCY; // the same as the message's
   way.volume    = BYTES;
   way.bound     = BANDWIDTH;
   network_.start(way, Seconds(0), arrivals_, 1);

@@ -24,7 +24,7 @@ SprayPools::SprayPools(FlowNetwork& flows, const FabricState& actual, const Fabr
       links_[*pool].push_back(link);
 }
 
-/** Returns the part of the packets over a link that is lost on it. */
+/** Returns the fraction of the packets over a link that it loses. */
 double SprayPools::loss(LinkId link) const
 {
   if (actual_.link_is_up(link))
@@ -38,7 +38,7 @@ void SprayPools::update_pool(std::size_t pool)
 {
   const std::vector<LinkId>& all = links_[pool];
   double lost                    = 0;
-  double used                    = 0; // links
+  double used                    = 0; // number of links in use
   double slowest                 = 1;
   for (const LinkId link : all) {
     if (not known_.link_is_up(link))
@@ -47,7 +47,7 @@ void SprayPools::update_pool(std::size_t pool)
     lost += loss(link);
     slowest = std::min(slowest, factors_[static_cast<std::size_t>(link)]);
   }
-  const bool off = lost == used; // also if no link is used
+  const bool off = lost == used; // also if no link is in use
   flows_.set_loss(resource(pool), off ? 0 : lost / used);
   if (not off)
     flows_.set_capacity(resource(pool), actual_.fabric().shared()[pool].bandwidth.value() * slowest * used /

@@ -15,7 +15,7 @@ namespace {
 constexpr double RATE      = 1e9; // of a cable, in bytes per second
 constexpr double LATENCY_S = 4e-6;
 constexpr double SIZE      = 20000;
-constexpr double LEARNS    = 8e-6; // from a fault on
+constexpr double LEARNS    = 8e-6; // delay after a fault
 constexpr double TIMEOUT_S = 2e-6;
 
 class Arrivals : public Receiving {
@@ -113,8 +113,8 @@ TEST_F(SprayPoolsTest, AMessageWaitsIfNoSpineIsLeft)
       recovery_.apply({{FabricChange::What::device, index, true}});
   });
   run();
-  // It continues at 16 us, and 2,000 bytes arrive until 22 us, when routing learns of both faults and knows no link. At
-  // 23 us it learns of the repairs.
+  // The message continues at 16 us, and 2,000 bytes arrive until 22 us, when routing learns of both faults and has no
+  // link left. At 23 us it learns of the repairs.
   EXPECT_NEAR(arrivals_.times.at(1), 24e-6 + LATENCY_S + 8000 / RATE, 1e-15);
   EXPECT_EQ(recovery_.counts().cut, 2);
 }
@@ -129,7 +129,7 @@ TEST_F(SprayPoolsTest, ALossyLinkLosesItsPartOfThePackets)
   send_at(0, 0, 2, 1);
   at_(14e-6, [=, this] { recovery_.apply({{FabricChange::What::loss, link, true, 1, LOSS_OF_LINK}}); });
   run();
-  // A quarter of the packets: 7,500 bytes of use in 10 us.
+  // A quarter of the packets arrives: 7,500 useful bytes in 10 us.
   EXPECT_NEAR(arrivals_.times.at(1), 14e-6 + 12500 / RATE, 1e-15);
 }
 

@@ -12,8 +12,8 @@
 
 namespace weft {
 
-/** Message matching without wildcards, for schedules, whose queues are short or end at their front: each endpoint
- * searches its own. Its short queues take a tenth of the instructions of MessageMatching. */
+/** Message matching without wildcards, for schedules, whose queues are short or matched at their front. Each endpoint
+ * searches its own short queues, which takes a tenth of the instructions of MessageMatching. */
 class ExactMatching {
   struct Waiting { // receive, or unexpected message
     std::uint64_t name;
@@ -36,7 +36,7 @@ class ExactMatching {
       endpoints_.resize(std::size_t{endpoint} + 1);
     return endpoints_[endpoint];
   }
-  /** Removes the first entry of this name, or adds @p what to @p others. */
+  /** Removes the first entry with this name, or adds @p what to @p others. */
   [[gnu::always_inline]] static std::optional<std::uint64_t> take(Queue& queue, Queue& others, std::uint64_t name,
                                                                   std::uint64_t what)
   {
@@ -51,7 +51,7 @@ class ExactMatching {
   }
 
 public:
-  /** Forgets receives and messages, but keeps their memory. */
+  /** Clears receives and messages, but keeps their memory. */
   void clear()
   {
     for (EndpointState& its : endpoints_) {
@@ -59,7 +59,7 @@ public:
       its.messages.clear();
     }
   }
-  /** Posts a receive. It matches the earliest message, or waits. */
+  /** Posts a receive. It matches the earliest message, or is queued. */
   MessageMatching::Posted post(MessageMatching::Endpoint endpoint, std::uint64_t receive, int source, int tag)
   {
     EndpointState& its = state(endpoint);
@@ -67,7 +67,7 @@ public:
       return {0, MessageMatching::Found{*message, source, tag}};
     return {};
   }
-  /** Matches a message. Returns its receive; without one, the message is unexpected. */
+  /** Matches a message. Returns its receive; if there is none, the message is unexpected. */
   std::optional<std::uint64_t> arrive(MessageMatching::Endpoint endpoint, std::uint64_t message, int source, int tag)
   {
     EndpointState& its = state(endpoint);

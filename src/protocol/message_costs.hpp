@@ -14,8 +14,8 @@ namespace weft {
 
 /** Properties of a send. */
 struct SendMode {
-  bool detached = false; ///< ends at once; otherwise with the arrival of its message
-  bool eager    = false; ///< its message leaves at once; otherwise once a receive is posted for it
+  bool detached = false; ///< the send completes immediately; otherwise when its message arrives
+  bool eager    = false; ///< the message leaves immediately; otherwise once a receive is posted for it
 };
 
 /** Costs and protocol thresholds of messages between ranks. */
@@ -28,12 +28,12 @@ struct MessageCosts {
   Time send; ///< non-blocking send
   Time receive;
   BytesPerSecond reduction_rate{
-      std::numeric_limits<double>::infinity()}; ///< rate at which a rank combines two vectors, or copies one
+      std::numeric_limits<double>::infinity()}; ///< rate at which a rank combines or copies vectors
   Seconds piece_overhead;                       ///< CPU time per contiguous piece of a non-contiguous message
   HostModel host;                               ///< caches, and the cost of missing them
-  Seconds reduction_overhead;                   ///< CPU time before vectors are combined
+  Seconds reduction_overhead;                   ///< CPU time before each combination of vectors
 
-  /** Returns how a standard send of this size behaves. */
+  /** Returns the mode of a standard send of this size. */
   SendMode mode(Bytes size) const { return {size < detached_below, size < eager_below}; }
 };
 

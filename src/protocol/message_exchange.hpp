@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Eager and rendezvous messages, from their posting to the end of their receive.
+/* Eager and rendezvous messages, from their posting to the completion of their receive.
  *
- * A detached send ends at once, any other when its message has arrived. An eager message leaves at once, any other when
- * its receive is known and its receiver attends (may_leave()); until then it is held. A receive ends when its message
- * has arrived. The owner decides by size and kind of a send what it is, and carries the messages. */
+ * A detached send completes immediately, any other send when its message has arrived. An eager message leaves
+ * immediately; a rendezvous message is held until its receive is known and its receiver attends (may_leave()). A
+ * receive completes when its message has arrived. The owner chooses the mode by the size and kind of a send, and
+ * transports the messages. */
 #pragma once
 
 #include "protocol/message_costs.hpp"
@@ -21,11 +22,11 @@ namespace weft {
  *
  *   bool may_leave(const Message&)                returns whether a rendezvous message's receiver attends
  *   void carry(Index)                             sends the message, and calls arrive() at its arrival
- *   void matched(Index, int source, int tag)      is told of the receive, before the message leaves or is delivered
+ *   void matched(Index, int source, int tag)       called with the receive, before the message leaves or is delivered
  *   void send_ended(const Message&)               completes a send that is not detached
- *   void receive_ended(const Message&)            completes a receive; the message's number may be used again
+ *   void receive_ended(const Message&)            completes a receive; the message's number may be reused
  *
- * The owner may post messages and receives in the last two. @tparam Content data of a message for its owner
+ * The owner may post messages and receives in the last two functions. @tparam Content data of a message for its owner
  * @tparam Matching pairs messages and receives: MessageMatching, or ExactMatching */
 template <class Owner, class Content, class Matching = MessageMatching> class MessageExchange {
 public:
@@ -36,13 +37,13 @@ public:
   struct Message : Content {
     bool detached;
     bool eager;
-    bool known;            ///< its receive is
-    bool left;             ///< in flight, or arrived
-    bool arrived;          ///< or failed
-    std::uint64_t receive; ///< the owner's number for it, once known
+    bool known;            ///< true if its receive is known
+    bool left;             ///< true if it is in flight, or has arrived
+    bool arrived;          ///< true if it has arrived or failed
+    std::uint64_t receive; ///< the owner's number for the receive, once known
   };
 
-  /** State that an owner can leave to another one. */
+  /** State that one owner can pass to another. */
   struct State {
     Matching matching        = {};
     std::vector<Message> all = {};
@@ -57,12 +58,12 @@ private:
 
   void finish(Index number)
   {
-    const Message message = message_of(number); // a copy: the owner may post others
+    const Message message = message_of(number); // a copy: the owner may post further messages
     forget(number);
     owner().receive_ended(message);
   }
 
-  friend Owner; // no other class can derive by mistake
+  friend Owner; // so that no other class can derive by mistake
   MessageExchange() = default;
 
 protected:
@@ -72,7 +73,7 @@ protected:
   Message& message_of(Index number) { return state_.all[number]; }
   const Message& message_of(Index number) const { return state_.all[number]; }
 
-  /** Adds a message, which neither leaves nor is visible to its receiver yet. */
+  /** Adds a message that neither leaves nor is visible to its receiver yet. */
   Index add_message(SendMode mode, Content content)
   {
     Index number = state_.all.size();
@@ -92,7 +93,7 @@ protected:
     its.receive                = 0;
     return number;
   }
-  /** Makes a message visible to its receiver, and lets it leave if it is eager or a receive was waiting. */
+  /** Makes a message visible to its receiver, and sends it if it is eager or a receive was waiting. */
   void post_send(Index number, Endpoint to, int source, int tag)
   {
     if (const auto receive = state_.matching.arrive(to, number, source, tag))
@@ -100,7 +101,7 @@ protected:
     else if (message_of(number).eager)
       leave(number);
   }
-  /** Posts a receive. Returns where it waits, if no message matches. */
+  /** Posts a receive. Returns its position in the queue, if no message matches. */
   std::optional<Position> post_receive(Endpoint at, std::uint64_t receive, int source, int tag)
   {
     const MessageMatching::Posted posted = state_.matching.post(at, receive, source, tag);
@@ -128,7 +129,7 @@ protected:
     message_of(number).left = true;
     owner().carry(number);
   }
-  /** Lets the held messages leave for which @p attends returns true: their receivers attend. */
+  /** Sends the held messages whose receivers attend, according to @p attends. */
   template <class Attends> void release_held(Attends attends)
   {
     for (std::size_t at = 0; at < state_.held.size();)
@@ -139,16 +140,16 @@ protected:
         ++at;
       }
   }
-  /** Notes the arrival, or failure, of a message. */
+  /** Records the arrival or failure of a message. */
   void arrive(Index number)
   {
     message_of(number).arrived = true;
-    const Message message      = message_of(number); // a copy: the owner may post others
+    const Message message      = message_of(number); // a copy: the owner may post further messages
     if (message.known)
       forget(number);
     if (not message.detached)
       owner().send_ended(message);
-    if (message.known) // if not, the end of the send may have posted the receive
+    if (message.known) // otherwise the end of the send may have posted the receive
       owner().receive_ended(message);
   }
   /** Frees a message's number. */

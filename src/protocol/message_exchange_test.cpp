@@ -17,11 +17,11 @@ namespace {
 
 constexpr int NEVER = -1;
 
-/** Times of a message: its start, and the ends of its send and its receive. */
+/** Times of a message: its start, and the completion of its send and of its receive. */
 struct Times {
   int left                                           = NEVER;
-  int sent                                           = NEVER; // end of the send
-  int received                                       = NEVER; // end of the receive
+  int sent                                           = NEVER; // completion of the send
+  int received                                       = NEVER; // completion of the receive
   friend bool operator==(const Times&, const Times&) = default;
 };
 
@@ -34,8 +34,8 @@ struct Action {
   enum class Kind : std::uint8_t { send, receive, attend, leave_mpi };
   Kind kind;
   int rank;
-  int peer      = 0; // of a receive: or ANY_SOURCE
-  int tag       = 0; // of a receive: or ANY_TAG
+  int peer      = 0; // sender, for a receive; or ANY_SOURCE
+  int tag       = 0; // tag, for a receive; or ANY_TAG
   SendMode mode = {};
   int delay     = 1; // from a message's start to its arrival
 };
@@ -112,7 +112,7 @@ template <class Matching> class Player : MessageExchange<Player<Matching>, Sent,
 
 public:
   std::vector<Times> times;                      ///< by action
-  std::map<std::uint64_t, std::size_t> receives; ///< action of a receive → that of its message
+  std::map<std::uint64_t, std::size_t> receives; ///< index of a receive's action → index of its message's action
   bool ended = false;
 
   explicit Player(const Script& script) : times(script.size())
@@ -128,7 +128,7 @@ public:
 
 using Played = Player<MessageMatching>;
 
-/** The same by definition: the first matching partner, and the times that follow from it. */
+/** Reference by definition: the first matching partner, and the times that follow from it. */
 class Naive {
   const Script& script_;
 
@@ -296,7 +296,7 @@ TEST(MessageExchange, AnEagerMessageDoesNotNeedItsReceiversAttention)
 
 struct Nothing {};
 
-/** Rank that receives its own message when its send has ended, as one does that waits for the send first. */
+/** Rank that receives its own message after its send has completed, like a program that waits for the send first. */
 class Selfish : MessageExchange<Selfish, Nothing> {
   friend class MessageExchange<Selfish, Nothing>;
   static bool may_leave(const Message& /*message*/) { return true; }

@@ -45,7 +45,7 @@ std::size_t MessageMatching::bucket(const Name& name) const
   return mixed(high_name(name.endpoint, name.source) * GOLDEN + tag) & (buckets_.size() - 1);
 }
 
-/** Returns the queue with this name; NONE if there is none, since empty queues are closed. */
+/** Returns the queue with this name; NONE if there is none, since empty queues are removed. */
 std::uint32_t MessageMatching::find(const Name& name) const
 {
   const std::uint64_t high = high_name(name.endpoint, name.source);
@@ -149,7 +149,7 @@ void MessageMatching::dequeue(std::uint32_t item, std::size_t kind)
     close(old.queue);
 }
 
-/** Adds an endpoint's unexpected messages to its wildcard queues, as will happen to all later ones. */
+/** Adds an endpoint's unexpected messages to its wildcard queues, which all later messages will join too. */
 void MessageMatching::index_wildcards(Endpoint endpoint)
 {
   EndpointState& its = state(endpoint);

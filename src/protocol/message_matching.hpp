@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's message matching: the posted receives and the unexpected messages of all endpoints. An
- * endpoint is one rank in one communicator.
+/* MPI's message matching: the posted receives and the unexpected messages of all endpoints. An endpoint is one rank in
+ * one communicator.
  *
- * A message goes to the earliest posted receive that matches, and a receive or probe gets the
- * earliest message that matches, so messages of one sender do not overtake each other (MPI 4.0,
- * section 3.5). ANY_TAG matches non-negative tags; negative tags are the library's own.
+ * A message goes to the earliest posted receive that matches, and a receive or probe gets the earliest message that
+ * matches, so messages of one sender do not overtake each other (MPI 4.0, section 3.5). ANY_TAG matches non-negative
+ * tags; negative tags are the library's own.
  *
- * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue of exactly what
- * it names, wildcards included; an arriving message takes the earliest of the fronts of the up to
- * four queues that match it. An unexpected message is in the queue of its source and tag and, once
- * its endpoint has used a wildcard, in the wildcard queues that match it. So every operation takes
- * constant time, except an endpoint's first wildcard, which takes time proportional to its
- * unexpected messages. Memory is reused: the steady state allocates nothing per message.
+ * Queues are found by hashing (endpoint, source, tag). A receive waits in the queue with exactly its source and tag,
+ * wildcards included; an arriving message takes the earliest of the fronts of the up to four queues that match it. An
+ * unexpected message is in the queue of its source and tag and, once its endpoint has used a wildcard, in the wildcard
+ * queues that match it. So every operation takes constant time, except an endpoint's first wildcard, which takes time
+ * proportional to its unexpected messages. Memory is reused: the steady state allocates nothing per message.
  *
- * Several senders may send at one instant, in an order that means nothing. From an endpoint's first
- * ANY_SOURCE on, its messages are therefore collected, and arrive in the order of their sources once
- * the instant is over.
+ * The order of several sends at one instant is arbitrary. Once an endpoint has used ANY_SOURCE, its messages are
+ * therefore collected, and arrive in the order of their sources at the end of the instant.
  */
 #pragma once
 
@@ -33,7 +31,7 @@ public:
   static constexpr int ANY_SOURCE = -1;
   static constexpr int ANY_TAG    = std::numeric_limits<int>::min();
 
-  using Endpoint = std::uint32_t; ///< numbered from 0; memory grows with the largest
+  using Endpoint = std::uint32_t; ///< numbered from 0; memory grows with the largest number
   using Place    = std::uint32_t; ///< handle of an item in a queue, valid until the item leaves it
 
   /** Message that a probe found. */
@@ -43,7 +41,7 @@ public:
     int tag;
     friend bool operator==(const Found&, const Found&) = default;
   };
-  /** Message that a posted receive gets. */
+  /** Message that matches a posted receive. */
   struct Match {
     std::uint64_t message;
     std::uint64_t receive;
@@ -51,7 +49,7 @@ public:
     int tag;
     friend bool operator==(const Match&, const Match&) = default;
   };
-  /** Result of posting a receive: the place where it waits, or the message that it matched. */
+  /** Result of posting a receive: its position in the queue, or the message that it matched. */
   struct Posted {
     Place place;
     std::optional<Found> found;
@@ -71,7 +69,7 @@ private:
     std::uint32_t after  = NONE;
   };
   struct Item {               // posted receive or unexpected message
-    std::uint64_t what   = 0; // the caller's number for it
+    std::uint64_t what   = 0; // the caller's number for the item
     std::uint64_t number = 0; // receives: position in the order of posting
     int source           = 0;
     int tag              = 0;
@@ -81,7 +79,7 @@ private:
   };
   using WildLinks = std::array<Link, KINDS - 1>; // of a message, in wildcard queues
   struct Queue {
-    std::uint64_t name_high = 0; // endpoint and source
+    std::uint64_t name_high = 0; // endpoint and source in one word
     int tag                 = 0;
     std::uint32_t next      = NONE; // next queue with the same hash, or next idle one
     std::uint32_t first     = NONE;
@@ -95,8 +93,8 @@ private:
     std::uint32_t receives  = 0;
     std::uint32_t wild      = 0; // number of posted receives with wildcards
     std::uint32_t collected = 0;
-    bool wildcards_indexed  = false; // true if its messages are in the wildcard queues
-    bool collects           = false; // true once it has used ANY_SOURCE
+    bool wildcards_indexed  = false; // true if the endpoint's messages are in the wildcard queues
+    bool collects           = false; // true once the endpoint has used ANY_SOURCE
   };
   struct Collected {
     Endpoint endpoint;
@@ -108,7 +106,7 @@ private:
   std::vector<EndpointState> endpoints_;
   std::vector<Item> items_;
   std::vector<std::uint32_t> idle_items_;
-  std::vector<WildLinks> wild_links_; // by item, up to the last that is in such a queue
+  std::vector<WildLinks> wild_links_; // by item, up to the last one in such a queue
   std::vector<Queue> queues_;
   std::vector<std::uint32_t> idle_queues_;
   std::vector<std::uint32_t> buckets_; // size is a power of two
@@ -152,23 +150,23 @@ private:
 public:
   MessageMatching();
 
-  /** Posts @p receive. It matches the earliest message, or waits. */
+  /** Posts @p receive. It matches the earliest message, or is queued. */
   Posted post(Endpoint endpoint, std::uint64_t receive, int source, int tag);
   /** Removes a waiting receive. */
   void cancel(Place receive);
-  /** Matches an arriving message. Returns its receive; without one, the message is unexpected. */
+  /** Matches an arriving message. Returns its receive; if there is none, the message is unexpected. */
   std::optional<std::uint64_t> arrive(Endpoint endpoint, std::uint64_t message, int source, int tag);
   /** Returns the earliest message that matches (MPI_Probe). */
   std::optional<Found> probe(Endpoint endpoint, int source, int tag);
   /** Returns the earliest message that matches and removes it (MPI_Mprobe). */
   std::optional<Found> extract(Endpoint endpoint, int source, int tag);
-  /** Removes an unexpected message, given its source and tag. Returns false if it is not there. */
+  /** Removes an unexpected message, given its source and tag. Returns false if there is no such message. */
   bool withdraw(Endpoint endpoint, std::uint64_t message, int source, int tag);
 
-  /** Returns whether messages for the endpoint have to be collected. */
+  /** Returns whether messages for the endpoint must be collected. */
   bool collects(Endpoint endpoint) const { return endpoint < endpoints_.size() && endpoints_[endpoint].collects; }
-  /** Collects the endpoint's messages from now on, also unexpected ones of this instant. The caller tells by
-   * @p is_new which these are. */
+  /** Collects all further messages of the endpoint, and the unexpected ones of this instant, for which @p is_new
+   * returns true. */
   template <class IsNew> void begin_collecting(Endpoint endpoint, IsNew is_new)
   {
     EndpointState& its  = state(endpoint);
@@ -185,10 +183,10 @@ public:
   }
   /** Adds a message that arrives at the end of this instant. */
   void collect(Endpoint endpoint, std::uint64_t message, int source, int tag);
-  /** Lets the collected messages arrive. Returns those that receives were waiting for; valid until the next call. */
+  /** Makes the collected messages arrive. Returns the matches with waiting receives; valid until the next call. */
   const std::vector<Match>& end_instant();
 
-  /** Calls @p told with endpoint, receive, source and tag of each waiting receive, in no particular order. */
+  /** Calls @p told with endpoint, receive, source and tag of each waiting receive, in unspecified order. */
   template <class Told> void for_each_receive(Told told) const
   {
     for (std::uint32_t queue : buckets_)

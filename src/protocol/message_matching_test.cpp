@@ -54,7 +54,7 @@ TEST(MessageMatchingTest, CollectedMessagesArriveInTheOrderOfSources)
 {
   MessageMatching matching;
   matching.arrive(0, 10, 9, 7);
-  matching.arrive(0, 11, 6, 7); // the others are of this instant
+  matching.arrive(0, 11, 6, 7); // all other messages are of this instant
   matching.arrive(0, 12, 5, 7);
   matching.arrive(0, 13, 6, 7);
   EXPECT_FALSE(matching.collects(0));
@@ -124,8 +124,7 @@ TEST(MessageMatchingTest, AWithdrawnMessageIsFoundByNobody)
   EXPECT_EQ(matching.extract(0, 4, MessageMatching::ANY_TAG), (MessageMatching::Found{3, 4, 5}));
 }
 
-// Extracts in the order of arrival, in reverse, and by wildcards; a linear search would take
-// minutes.
+// Extracts in the order of arrival, in reverse order, and by wildcards; a linear search would take minutes.
 TEST(MessageMatchingTest, ManyUnexpectedMessagesAreFoundAtOnce)
 {
   constexpr int MANY = 100000;
@@ -198,7 +197,7 @@ public:
   }
 };
 
-/** Compares random operations. One in @p wild names is a wildcard; none if it is 0. */
+/** Compares random operations. One in @p wild names is a wildcard; with 0, none is. */
 void compare(unsigned seed, int wild)
 {
   struct Waiting {

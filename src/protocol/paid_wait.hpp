@@ -5,22 +5,22 @@
 
 namespace weft {
 
-/** Wait of a rank for several requests. The rank pays for the overhead of each as it ends, one after the other, so that
- * the wait is over once the last one has ended and is paid for. */
+/** Wait of a rank for several requests. The rank pays for the overhead of each as it completes, one at a time; the wait
+ * is over once the last one is complete and paid for. */
 class PaidWait {
   int missing_       = 0;
   double busy_until_ = 0;
 
 public:
   PaidWait() = default;
-  /** @p missing: number of requests that have not ended; @p busy_until: end of the overheads of those that have. */
+  /** @p missing: number of incomplete requests; @p busy_until: end of the overheads of the complete ones. */
   PaidWait(int missing, double busy_until) : missing_(missing), busy_until_(busy_until) {}
 
-  /** Returns when the overhead of a request begins that ends @p now. */
+  /** Returns the start of the overhead of a request that completes @p now. */
   double begin_of_overhead(double now) const { return std::max(busy_until_, now); }
-  /** Pays for a request that ends @p now. */
+  /** Pays for a request that completes @p now. */
   void pay(double now, double overhead) { busy_until_ = begin_of_overhead(now) + overhead; }
-  /** Counts the end of a request. Returns whether it was the last one. */
+  /** Counts the completion of a request. Returns whether it was the last one. */
   bool count_end() { return --missing_ <= 0; }
   bool all_ended() const { return missing_ <= 0; }
   double busy_until() const { return busy_until_; }

@@ -5,12 +5,12 @@
 
 namespace weft {
 
-/** Forgets the reaped requests at the front: at once if there are no others, else if they are many. */
+/** Removes the reaped requests at the front: immediately if all are reaped, otherwise once there are many. */
 void RankRequests::forget_reaped()
 {
   while (reaped_ < all_.size() && all_[reaped_].reaped)
     ++reaped_;
-  constexpr std::size_t MANY = 64; // a long schedule would otherwise keep every request until all have ended
+  constexpr std::size_t MANY = 64; // a long schedule would otherwise keep every request until all are complete
   if (reaped_ == all_.size() || (reaped_ >= MANY && 2 * reaped_ >= all_.size())) {
     first_ += static_cast<int>(reaped_);
     all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(reaped_));

@@ -9,15 +9,15 @@
 
 namespace weft {
 
-/** Requests of a rank, numbered in the order in which they are added. Waiting for one that has ended costs its
- * overhead, once. Requests that have been waited for are forgotten. */
+/** Requests of a rank, numbered in the order in which they are added. Waiting for a complete request costs its
+ * overhead, once. Requests that have been waited for are removed. */
 class RankRequests {
   struct Request {
-    double overhead = 0; // of waiting for it once it has ended
+    double overhead = 0; // of waiting for the complete request
     bool ended      = false;
-    bool reaped     = false; // waited for
+    bool reaped     = false; // true if it has been waited for
   };
-  int first_          = 0; // number of the first one in all_
+  int first_          = 0; // number of the first request in all_
   std::size_t reaped_ = 0; // reaped requests at the front of all_
   std::vector<Request> all_;
 
@@ -28,11 +28,11 @@ class RankRequests {
 public:
   void add(bool ended) { all_.push_back({0, ended, false}); }
   void end(int number, double overhead) { request(number) = {overhead, true, false}; }
-  /** Returns whether a request has been waited for, and is forgotten. */
+  /** Returns whether a request has been waited for and removed. */
   bool forgot(int number) const { return number < first_; }
-  /** Returns whether a request has ended, whether waited for or not. */
+  /** Returns whether a request is complete, whether waited for or not. */
   bool has_ended(int number) const { return forgot(number) || request(number).ended; }
-  /** Waits for a request that has ended, and is not forgotten. Returns its overhead; 0 if it has been waited for. */
+  /** Waits for a complete request that has not been removed. Returns its overhead; 0 if it has been waited for. */
   double reap(int number)
   {
     Request& its          = request(number);
@@ -42,7 +42,7 @@ public:
       forget_reaped();
     return overhead;
   }
-  /** Begins a wait for all requests @p now. @p lengthened returns how long the overheads of those that have ended
+  /** Begins a wait for all requests @p now. @p lengthened returns the time that the overheads of the complete requests
    * take. */
   template <class Lengthened> PaidWait wait_for_all(double now, Lengthened lengthened) const
   {
@@ -54,9 +54,9 @@ public:
     }
     return {open, now + lengthened(overheads)};
   }
-  /** Forgets all requests: they have ended and are paid for. */
+  /** Removes all requests, which are complete and paid for. */
   void reap_all();
-  /** Begins with number 0 again. */
+  /** Resets the numbering to 0. */
   void clear();
 };
 

@@ -44,7 +44,7 @@ TEST(RankRequests, AnOverheadIsPaidOnce)
   EXPECT_TRUE(requests.forgot(0) && requests.forgot(1) && requests.has_ended(1));
 }
 
-/** Requests, and the same by definition. */
+/** Requests, checked against the definition. */
 class Checked {
   struct Request {
     bool ended;
@@ -115,7 +115,7 @@ TEST(RankRequests, RandomUsesEndAsByDefinition)
       const int one = below(requests.count());
       switch (below(8)) {
         case 0:
-          if (round % 2 == 0 || below(50) == 0) // seldom in odd rounds, so that many are kept
+          if (round % 2 == 0 || below(50) == 0) // rarely in odd rounds, so that many are kept
             requests.wait_for_all();
           break;
         case 1:
@@ -127,7 +127,7 @@ TEST(RankRequests, RandomUsesEndAsByDefinition)
           requests.end(one, below(8));
           break;
         default:
-          requests.reap(below(1 + one)); // mostly old ones
+          requests.reap(below(1 + one)); // mostly early ones
       }
       requests.compare(one);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Registration functions, one per file of this folder. */
+/* Registration functions, one per file of this directory. */
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,7 +13,7 @@ void bind_forwarding(pybind11::module_& module);
 void bind_progress_engines(pybind11::module_& module);
 /** Registers the schedules by which MPI libraries execute collectives on hosts. */
 void bind_host_schedules(pybind11::module_& module);
-/** Registers the lists that Python and C++ share, and single functions of the models. */
+/** Registers the lists that Python and C++ share, and standalone functions of the models. */
 void bind_lists(pybind11::module_& module);
 /** Registers the choices of NCCL's tuner. */
 void bind_nccl(pybind11::module_& module);

@@ -30,7 +30,7 @@ struct NamedSwitch {
   std::string name;
   const SwitchModel* model;
 };
-/** Returns a getter of a value of the switch's model. */
+/** Returns a getter for a value of the switch's model. */
 template <class Get> auto of_model(Get get)
 {
   return [get](const NamedSwitch& one) { return std::invoke(get, *one.model); };
@@ -225,7 +225,7 @@ std::vector<std::string> hosts(const Fabric& fabric)
   return names;
 }
 
-/** Returns the hosts that ranks are placed on: those that are no storage. */
+/** Returns the hosts on which ranks are placed: all hosts except storage hosts. */
 std::vector<std::string> compute_hosts(const Fabric& fabric)
 {
   std::vector<std::string> names;
@@ -294,7 +294,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
       .def_property_readonly("shared",
                              [](const Fabric& fabric) {
                                return SHARED.all(fabric.sprays() ? std::vector<SharedMedium>()
-                                                                 : fabric.shared()); // not pools
+                                                                 : fabric.shared()); // without pools
                              })
       .def_property_readonly(
           "network", [](const Fabric& fabric) { return std::string(to_text(fabric.packets().network)); },
@@ -308,7 +308,7 @@ void bind_fabric(py::module_& module) // NOLINT(misc-const-correctness): it gets
           "Verify the routes; returns a description, raises UserError if the check fails.");
 }
 
-/** Loads a fabric and checks that the algorithms that it names exist. */
+/** Loads a fabric and checks that the algorithms named there exist. */
 Fabric load_checked(const std::string& name_or_path, const std::vector<std::string>& changes)
 {
   Fabric fabric = Fabric::load(name_or_path, changes);

@@ -88,10 +88,10 @@ std::pair<Counters, Counters> cache_of_messages(int entries, int ways, const std
   return {counters(study.messages), counters(study.empty)};
 }
 
-/** Tag that a switch looks up, and the destinations that it stands for. */
+/** Tag that a switch looks up, and its destinations. */
 struct TagOfSwitch {
   ForwardingTag tag;
-  std::string port; ///< the switch's outgoing link
+  std::string port; ///< outgoing link of the switch
   int hosts;
   std::string first; ///< first of the destinations
 };

@@ -67,8 +67,7 @@ Rows<"Selection"> selections()
   return SELECTION.all(all);
 }
 
-/** Builds a call from Python's arguments. @p counts, by rank, apply to collectives with blocks of
- * different sizes. */
+/** Builds a call from Python's arguments. @p counts, by rank, apply to collectives with blocks of different sizes. */
 HostCall make_call(const std::string& collective, int ranks, Elements count, double element_bytes, int root,
                    bool commutative, bool blocking, const std::optional<std::vector<Elements>>& counts)
 {
@@ -120,8 +119,8 @@ Row<"HostSchedule"> schedule(const std::string& selection_name, const std::strin
 
 using TimedCall = std::tuple<std::string, int, int, Elements, double>;
 
-/** Visits each call with its ranks' hosts and the algorithm that a fallback selects for it. Ranks fill hosts one after
- * the other. */
+/** Visits each call with its ranks' hosts and the algorithm that a fallback selects for it. Ranks fill the hosts in
+ * order. */
 template <class Visit>
 void for_each_choice(const Fabric& fabric, const std::string& fallback_text, const std::vector<TimedCall>& calls,
                      const Visit& visit)
@@ -161,7 +160,7 @@ std::vector<double> predicted_times(const Fabric& fabric, const std::string& fal
   return times;
 }
 
-/** Returns the algorithm of each call as records name it; empty if SMPI executes the call. */
+/** Returns the algorithm of each call by its name in records; empty if SMPI executes the call. */
 std::vector<std::string> selected_algorithms(const Fabric& fabric, const std::string& fallback_text,
                                              const std::vector<TimedCall>& calls)
 {

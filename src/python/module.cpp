@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* weft._core: the core of weft for Python. Of SimGrid, it knows only version and installation prefix. */
+/* weft._core: the core of weft for Python. It uses only version and installation prefix of SimGrid. */
 #include "base/error.hpp"
 #include "base/text_file.hpp"
 #include "python/bindings.hpp"

@@ -62,7 +62,7 @@ NcclRanks ranks_on_gpus(const Fabric& fabric, int ranks)
 NcclCollective nccl_collective_named(const std::string& name)
 {
   std::vector<std::string> known = names_of<NcclCollective>();
-  std::erase(known, to_text(NcclCollective::alltoall)); // point-to-point messages, without a choice
+  std::erase(known, to_text(NcclCollective::alltoall)); // point-to-point messages, for which there is no choice
   if (std::ranges::count(known, name) > 0)
     return *find_named<NcclCollective>(name);
   throw UserError("found collective \"" + name + "\", for which NCCL has no choice; " + did_you_mean(name, known) +

@@ -2,8 +2,8 @@
 /* Rows for Python: dictionaries whose names, keys and types are declared once.
  *
  * A RowKind converts an object to a dictionary by its list of fields. row_kinds() lists all kinds;
- * setup/stub.py generates the TypedDicts of python/weft/_core.pyi from it. Signatures of functions
- * show a Row's name. Quantities become floats in base units; named values become their names. */
+ * setup/stub.py generates the TypedDicts of python/weft/_core.pyi from it. Signatures of functions show a Row's name.
+ * Quantities become floats in base units; named values become their names. */
 #pragma once
 
 #include "base/named.hpp"
@@ -65,7 +65,7 @@ template <class V> py::object object_of(const V& value)
 }
 
 template <class V> struct TypeName;
-// Others are put together. NOLINTBEGIN(modernize-use-string-view)
+// Other names are composed at run time. NOLINTBEGIN(modernize-use-string-view)
 template <> struct TypeName<bool> {
   static std::string name() { return "bool"; }
 };
@@ -112,8 +112,7 @@ inline std::vector<KindOfRow>& row_kinds()
   return kinds;
 }
 
-/** Key of a row for a T, and the getter of its value: a member, a member function, or a function of
- * a T. */
+/** Key of a row for a T, and the getter of its value: a member, a member function, or a function of a T. */
 template <class T> struct Field {
   std::string name;
   std::string type;

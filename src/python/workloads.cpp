@@ -23,7 +23,7 @@ namespace {
 using After  = std::vector<WorkNumber>;
 using Groups = std::vector<std::pair<std::string, std::vector<std::vector<int>>>>;
 
-/** Returns the value called @p name; @p kind is what it is, for messages. */
+/** Returns the value called @p name; @p kind names its kind in error messages. */
 template <Named E> E value_named(const std::string& kind, const std::string& name)
 {
   if (const auto found = find_named<E>(name))

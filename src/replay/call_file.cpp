@@ -34,7 +34,7 @@ template <class Take> void each(std::string_view list, Take&& take)
   }
 }
 
-/** Returns a datatype of @p size bytes; traces record no more of derived datatypes. */
+/** Returns a datatype of @p size bytes; traces record only the size of derived datatypes. */
 MPI_Datatype derived(int size)
 {
   static std::map<int, MPI_Datatype> known;
@@ -147,7 +147,7 @@ std::optional<Words> CallFile::next(int rank)
 {
   std::deque<std::string>& mine = ahead_.at(static_cast<std::size_t>(rank));
   for (std::string line; mine.empty() && std::getline(file_, line);) {
-    if (line.front() < '0' || line.front() > '9') // a communicator's line, or the end
+    if (line.front() < '0' || line.front() > '9') // the line of a communicator, or the end
       continue;
     const auto space = line.find(' ');
     const auto whose = parsed<std::size_t>(std::string_view(line).substr(0, space));

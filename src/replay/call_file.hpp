@@ -25,10 +25,9 @@ public:
   /** Size of memory, which may exceed an int. */
   long long bytes();
   double real();
-  /** Reads a number; @p meaning if the word is @p name. */
+  /** Reads a number, or returns @p meaning if the word is @p name. */
   int integer_or(std::string_view name, int meaning);
-  /** Reads a list such as 3,0*4,5, where 0*4 repeats 0 four times; `-` is empty. Null
-   * requests are written as -1. */
+  /** Reads a list such as 3,0*4,5, where 0*4 repeats 0 four times; `-` is empty. Null requests are written as -1. */
   std::vector<int> numbers();
   /** Reads ranges such as 0-15,20; `-` is empty. */
   std::vector<int> places();
@@ -37,14 +36,14 @@ public:
   MPI_Op operation();
 };
 
-/** File with the calls of all ranks, read only as far as some rank needs it. */
+/** File with the calls of all ranks, read only as far as the ranks have advanced. */
 class CallFile {
   std::ifstream file_;
-  std::vector<std::deque<std::string>> ahead_; ///< by rank: lines read while looking for another rank's
+  std::vector<std::deque<std::string>> ahead_; ///< by rank: lines read while looking for another rank's line
 
 public:
   CallFile(const std::string& path, int ranks);
-  /** Returns the rest of the rank's next line; nothing at the rank's end. */
+  /** Returns the remainder of the rank's next line; nothing at the rank's end. */
   std::optional<Words> next(int rank);
 };
 

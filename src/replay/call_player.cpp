@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <smpi/smpi_helpers_internal.h> // smpi_nanosleep, which SMPI gives programs for nanosleep
+#include <smpi/smpi_helpers_internal.h> // smpi_nanosleep, with which SMPI replaces nanosleep
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -27,7 +27,7 @@ void sleep(CallPlayer& /*player*/, Words& words)
   smpi_nanosleep(&time, nullptr);
 }
 
-/** Groups the same ranks as in the recording, whichever ranks share hosts now. */
+/** Groups the same ranks as in the recording, regardless of which ranks share hosts now. */
 void split_by_host(CallPlayer& player, Words& words)
 {
   MPI_Comm made       = MPI_COMM_NULL;

@@ -125,7 +125,7 @@ void GoalPlayer::start(std::size_t operation)
   of_requests_.push_back(operation);
 }
 
-/** Computes until the first of the running computations ends. */
+/** Computes until the first of the concurrent computations ends. */
 void GoalPlayer::compute()
 {
   double first = -1;
@@ -154,12 +154,12 @@ void GoalPlayer::compute()
     end(operation);
 }
 
-/** Ends the operations whose messages have arrived; @p wait: at least one, if there is any. */
+/** Completes the operations whose messages have arrived; @p wait: at least one, if there is any. */
 void GoalPlayer::finish_messages(bool wait)
 {
   const auto is_awaited = [this](std::size_t operation) { return not states_[operation].at_end.empty(); };
   if (requests_.empty() || (not wait && std::ranges::none_of(of_requests_, is_awaited)))
-    return; // a test costs time
+    return; // a test takes time
   int found = 0;
   std::vector<int> indices(requests_.size());
   const auto count = static_cast<int>(requests_.size());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Execution of a schedule in GOAL by MPI calls: a send is an MPI_Isend once it may start, a receive an MPI_Irecv, and
- * both end with their requests. Computations of a rank on one CPU follow each other, and those on several overlap. As
- * in LogGOPSim, a rank that computes starts nothing else: what ends meanwhile releases others at the computation's end.
+/* Execution of a GOAL schedule by MPI calls: a send is an MPI_Isend once it may start, a receive an MPI_Irecv, and both
+ * complete with their requests. Computations of a rank on the same CPU are sequential; those on different CPUs overlap.
+ * As in LogGOPSim, a rank that computes starts no other operation: operations that complete meanwhile release their
+ * successors at the end of the computation.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct GoalLine {
   std::vector<std::size_t> after_starts; ///< operations of the rank that must have started
 };
 
-/** Schedule of all ranks: `RANK KIND SIZE PEER TAG CPU ENDS STARTS`, as python/weft/trace/goal.py writes it. */
+/** Schedule of all ranks: `RANK KIND SIZE PEER TAG CPU ENDS STARTS`, as written by python/weft/trace/goal.py. */
 class GoalFile {
   std::vector<std::vector<GoalLine>> operations_;
 
@@ -37,7 +38,7 @@ public:
   const std::vector<GoalLine>& operations_of(int rank) const { return operations_.at(static_cast<std::size_t>(rank)); }
 };
 
-/** Times at which ranks end, written to a file by the last one. */
+/** End times of ranks, written to a file by the last rank. */
 class RankEnds {
   std::vector<double> seconds_;
   std::size_t left_;
@@ -50,7 +51,7 @@ public:
 /** Executes the operations of one rank. */
 class GoalPlayer {
   struct State {
-    std::size_t missing = 0; ///< operations that must still end or start before
+    std::size_t missing = 0; ///< number of unfinished predecessors
     std::vector<std::size_t> at_end;
     std::vector<std::size_t> at_start;
   };
@@ -58,7 +59,7 @@ class GoalPlayer {
   const std::vector<GoalLine>& lines_;
   std::vector<State> states_;
   std::set<std::size_t> ready_;
-  std::map<int, std::deque<std::size_t>> cpus_; ///< computations that may run, the running one first
+  std::map<int, std::deque<std::size_t>> cpus_; ///< computations that are ready; the first one is running
   std::map<int, double> remaining_;             ///< seconds of the running computations
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> of_requests_; ///< the operation of each request

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI program that replays a trace (`weft replay`): `replayer actions|calls FILE`, or `replayer goal FILE ENDS`, where
- * ENDS is the file for the times at which ranks end. Every rank executes its own lines.
+ * ENDS is the file for the end times of ranks. Every rank executes its own lines.
  *
  * SimGrid's own replayer, smpireplaymain, is not used because in SimGrid 4.1 it
  * - aborts in every algorithm that asks which ranks share a host, which are most of Open MPI's from
@@ -36,7 +36,7 @@ void play_calls(const char* path, int rank, int ranks)
 {
   static weft::replay::CallFile lines(path, ranks);
   weft::replay::CallPlayer player;
-  MPI_Buffer_attach(weft::replay::Scratch::to_send().of(0), INT_MAX); // for MPI_Bsend; SMPI does not touch it
+  MPI_Buffer_attach(weft::replay::Scratch::to_send().of(0), INT_MAX); // for MPI_Bsend; SMPI does not access it
   for (auto words = lines.next(rank); words; words = lines.next(rank))
     player.play(*words);
 }

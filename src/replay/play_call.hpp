@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Replays one line: constructs the roles of its call, makes the call, and passes the results to the
- * roles. Waits and tests have overloads by the number of requests that they complete. */
+/* Replays one line: constructs the roles of its call, makes the call, and passes the results to the roles. Waits and
+ * tests have overloads by the number of requests that they complete. */
 #pragma once
 
 #include "replay/played_roles.hpp"
@@ -15,8 +15,8 @@
 
 namespace weft::replay {
 
-/** Adapters that give all waits and tests one form: on several requests, returning the indices of
- * those completed. */
+/** Adapters that give all waits and tests one form: on several requests, returning the indices of the completed
+ * ones. */
 namespace ending {
 
 inline std::vector<int> all(std::size_t count, int flag)
@@ -103,14 +103,14 @@ template <class Role> bool is_wanted(const Role& role)
     return false;
 }
 
-/** Keeps the arguments of a persistent operation, whose starts use them, for the rest of the replay. */
+/** Keeps the arguments of a persistent operation alive for the rest of the replay, since its starts use them. */
 template <class Arguments> Arguments& keep_arguments(std::unique_ptr<Arguments> arguments)
 {
   static std::vector<std::unique_ptr<Arguments>> all;
   return *all.emplace_back(std::move(arguments));
 }
 
-/** Makes a call once, or repeatedly until it yields the result in the line. */
+/** Makes a call once, or repeatedly until it yields the result recorded in the line. */
 template <class Arguments, class Function> void play_with(Arguments& played, Function function, Turn& turn)
 {
   const auto call = [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Replay side of each role of a call (trace/calls.hpp): constructed from the words of a line, it
- * supplies arguments of the call and takes the call's results. */
+/* Replay side of each role of a call (trace/calls.hpp): constructed from the words of a line, it supplies arguments of
+ * the call and receives the call's results. */
 #pragma once
 
 #include "replay/call_player.hpp"
@@ -15,7 +15,7 @@
 
 namespace weft::replay {
 
-/** Context that the roles of one call share. */
+/** Context shared by the roles of one call. */
 struct Turn {
   CallPlayer& player;
   Words& words;
@@ -29,9 +29,8 @@ struct Turn {
   }
 };
 
-/** Replay side of a role, constructed from a Turn. All have `arguments()`; some have `done(turn)`,
- * for after the call, and `again()`, which returns whether the call must be repeated to obtain the
- * recorded result. */
+/** Replay side of a role, constructed from a Turn. All have `arguments()`; some have `done(turn)`, called after the
+ * call, and `again()`, which returns whether the call must be repeated to obtain the recorded result. */
 template <class Role> struct Played;
 
 namespace playing {
@@ -48,8 +47,8 @@ inline std::int64_t sum_of(const std::vector<int>& counts)
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-/** Returns whether the next word replaces the data ("in-place", which sets @p buffer, or "-"); if
- * so, consumes it. */
+/** Returns whether the next word replaces the data ("in-place", which sets @p buffer, or "-"), and consumes it if
+ * so. */
 inline bool is_left_out(Words& words, void*& buffer)
 {
   if (words.ahead() == "in-place")

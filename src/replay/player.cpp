@@ -8,7 +8,7 @@
 #include <ctime>
 #include <iterator>
 #include <numeric>
-#include <smpi/smpi_helpers_internal.h> // smpi_nanosleep, which SMPI gives programs for nanosleep
+#include <smpi/smpi_helpers_internal.h> // smpi_nanosleep, with which SMPI replaces nanosleep
 #include <string_view>
 #include <unordered_map>
 
@@ -148,7 +148,7 @@ void Player::wait_for_all(Action& /*action*/)
   collectives_.clear();
 }
 
-/** Calls MPI_Waitany on all open requests; the trace does not tell which of them were listed. */
+/** Calls MPI_Waitany on all open requests; the trace does not record which of them were listed. */
 void Player::wait_for_any(Action& /*action*/)
 {
   std::vector<std::deque<MPI_Request>*> origins;
@@ -171,7 +171,7 @@ void Player::wait_for_any(Action& /*action*/)
   std::erase(*origins[ended], before[ended]);
 }
 
-/** Calls MPI_Waitall on the listed requests, and on all non-blocking collectives if the list has any. */
+/** Calls MPI_Waitall on the listed requests, and on all non-blocking collectives if the list contains any. */
 void Player::wait_for_list(Action& action)
 {
   std::vector<MPI_Request> all;

@@ -15,8 +15,8 @@ class Player {
 
   int rank_;
   int size_;
-  std::map<Key, std::deque<MPI_Request>> requests_; ///< open, in the order of their calls
-  std::deque<MPI_Request> collectives_;             ///< open non-blocking collectives, likewise
+  std::map<Key, std::deque<MPI_Request>> requests_; ///< open requests, in the order of their calls
+  std::deque<MPI_Request> collectives_;             ///< open non-blocking collectives, in the order of their calls
 
 public:
   Player(int rank, int size) : rank_(rank), size_(size) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Memory for data that is never read. SMPI does not copy from or to its shared memory, in which all
- * of a block maps to the same MiB. All ranks use the same block; blocks handed out stay valid, for
- * open requests. */
+/* Memory for data that is never read. SMPI does not copy from or to its shared memory, in which a whole block maps to
+ * the same MiB. All ranks use the same block; blocks handed out stay valid, for open requests. */
 #pragma once
 
 #include <algorithm>

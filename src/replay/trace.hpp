@@ -28,15 +28,15 @@ public:
   std::vector<int> integers(int count);
   /** Reads a datatype by its MPI name. */
   MPI_Datatype datatype();
-  /** Reads an operation by its MPI name; a user's operation is replaced by a commutative one that
-   * does nothing. */
+  /** Reads an operation by its MPI name; a user-defined operation is replaced by a commutative one that does
+   * nothing. */
   MPI_Op operation();
 };
 
-/** Trace of all ranks in one file, read only as far as some rank needs it. */
+/** Trace of all ranks in one file, read only as far as the ranks have advanced. */
 class Trace {
   std::ifstream file_;
-  std::vector<std::deque<Action>> ahead_; ///< by rank: actions read while looking for another rank's
+  std::vector<std::deque<Action>> ahead_; ///< by rank: actions read while looking for another rank's action
 
 public:
   Trace(const std::string& path, int ranks);

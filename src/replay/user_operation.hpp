@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* User-defined operation in place of the traced program's. It does nothing, since the data is never
- * read. */
+/* Substitute for the traced program's user-defined operations. It does nothing, since the data is never read. */
 #pragma once
 
 #include <array>

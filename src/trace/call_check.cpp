@@ -29,7 +29,7 @@ std::string quoted(std::string_view word)
 
 struct CallCheck::Line {
   std::string_view rest;
-  long long number; ///< in the file
+  long long number; ///< line number in the file
   int rank              = -1;
   std::string_view call = {};
   int size              = 0; ///< size of the communicator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Validates a trace (trace/calls.hpp) before replay: the file is complete and each line has the fields of its call.
- * Calls of different ranks that do not match are only detected during replay. */
+/* Validates a trace (trace/calls.hpp) before replay: checks that the file is complete and that each line has the fields
+ * of its call. Mismatches between calls of different ranks are only detected during replay. */
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ public:
   /** @p datatypes and @p operations are the names allowed in lines. */
   CallCheck(int ranks, Names datatypes, Names operations);
 
-  /** Adds the next part of the file; parts need not end with a line. Throws UserError with the number of the line. */
+  /** Adds the next part of the file; parts may end within a line. Throws UserError with the number of the line. */
   void add(std::string_view text);
-  /** Ends the file and returns the number of lines to replay. Throws UserError if the file is truncated. */
+  /** Marks the end of the file and returns the number of lines to replay. Throws UserError if the file is truncated. */
   long long end();
 
 private:

@@ -8,7 +8,7 @@
 namespace weft::trace {
 namespace {
 
-/** Returns the error of a trace of two ranks, or "". */
+/** Returns the error for a trace of two ranks, or "". */
 std::string said(const std::string& lines, std::size_t piece = 1000)
 {
   CallCheck check(2, {"MPI_INT"}, {"MPI_SUM"});

@@ -2,8 +2,8 @@
 /* MPI calls in weft's traces, and the fields of their lines: one table for the recorder
  * (binding/observe/call_trace.hpp), the player (replay/call_player.cpp) and the validator (trace/call_check.hpp).
  *
- * A line has the rank, the call without "MPI_", the communicator if the call has one, then the inputs and then the
- * outputs of each role. docs/traces.md defines the fields. The roles of a call follow the order of its arguments; a
+ * A line contains the rank, the call without "MPI_", the communicator if the call has one, the inputs of each role, and
+ * the outputs of each role. docs/traces.md defines the fields. The roles of a call follow the order of its arguments; a
  * role may cover several arguments.
  */
 #pragma once
@@ -57,14 +57,14 @@ struct Neighbors; ///< MPI_Dist_graph_create_adjacent: numbers, ranks and weight
 // One-sided communication.
 struct Memory;     ///< address, size, displacement unit: `SIZE UNIT`
 struct Extent;     ///< size, displacement unit of memory that the call allocates
-struct Base;       ///< output for the address of that memory: no field
+struct Base;       ///< output for the address of that memory; no field
 struct Window;     ///< number of a window, per rank
 struct Target;     ///< rank in the window's group
 struct WorldGroup; ///< ranks of MPI_COMM_WORLD
 struct Displacement;
 struct Remote;  ///< count, datatype at the target
-struct Fetched; ///< MPI_Fetch_and_op: two buffers and a datatype, which is the field
-struct Swapped; ///< MPI_Compare_and_swap: three buffers and a datatype, which is the field
+struct Fetched; ///< MPI_Fetch_and_op: two buffers and a datatype; the field is the datatype
+struct Swapped; ///< MPI_Compare_and_swap: three buffers and a datatype; the field is the datatype
 struct Ignored; ///< no field
 // Outputs, at the end of the line.
 struct Opened;     ///< number of a new request, per rank; `null`
@@ -72,7 +72,7 @@ struct Flag;       ///< 0 or 1
 struct Made;       ///< number of a new communicator; `null`
 struct MadeWindow; ///< number of a new window, per rank
 struct MadeByHost; ///< new communicator, with the colour and key of the equivalent MPI_Comm_split
-// Requests, windows and communicators that exist.
+// Existing requests, windows and communicators.
 struct Started;     ///< number of a request
 struct StartedAll;  ///< number of requests, and the number of each
 struct Closed;      ///< request that the call frees
@@ -84,11 +84,11 @@ struct TestsAll; ///< MPI_Test, MPI_Testall
 struct EndsOne;  ///< MPI_Waitany, MPI_Testany
 struct EndsSome; ///< MPI_Waitsome, MPI_Testsome
 
-/** Call that the replay makes in any case. */
+/** Call that the replay makes without a line. */
 struct Implied;
 /** Call whose time counts as computation. */
 struct Unrecorded;
-/** Call that traces cannot represent; a program that makes it cannot be recorded. */
+/** Call that traces cannot represent; programs that make it cannot be recorded. */
 struct Untraceable;
 
 } // namespace weft::trace

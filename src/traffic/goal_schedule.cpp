@@ -38,8 +38,7 @@ void GoalExecution::begin()
   run_ready();
 }
 
-/** Starts all operations that are ready, and those that this makes ready: a chain may be long, so there is no
- * recursion. */
+/** Starts all ready operations, and those that become ready thereby; iterative, since a chain may be long. */
 void GoalExecution::run_ready()
 {
   while (not ready_.empty()) {

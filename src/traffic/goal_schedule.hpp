@@ -20,11 +20,11 @@ struct GoalOperation {
   enum class Kind : std::uint8_t { send, receive, compute };
 
   Kind kind = Kind::compute;
-  Bytes bytes;  ///< of a send or receive
-  Seconds time; ///< of computation
-  int peer = 0; ///< rank that a send goes to, or a receive comes from
+  Bytes bytes;  ///< size of a send or receive
+  Seconds time; ///< duration of a computation
+  int peer = 0; ///< destination of a send, or source of a receive
   int tag  = 0;
-  int cpu  = 0;                  ///< computations on a CPU of a rank follow each other
+  int cpu  = 0;                  ///< computations on the same CPU of a rank are sequential
   std::vector<int> after_ends;   ///< operations of the rank that must have ended (`requires`)
   std::vector<int> after_starts; ///< operations of the rank that must have started (`irequires`)
 };
@@ -32,7 +32,7 @@ struct GoalOperation {
 /** Operations of each rank. */
 using GoalSchedule = std::vector<std::vector<GoalOperation>>;
 
-/** Carries out what takes time. */
+/** Port through which a schedule communicates and computes. */
 class GoalPort {
 public:
   GoalPort()                           = default;
@@ -45,14 +45,14 @@ public:
   virtual void compute(Seconds time, std::size_t operation) = 0;
 };
 
-/** Execution of a schedule. A send of less than @p eager bytes ends at once, a longer one when its message arrives. A
- * message leaves without waiting for its receive, and is matched at its arrival, as in LogGOPSim. */
+/** Execution of a schedule. A send of less than @p eager bytes completes immediately, a longer one when its message
+ * arrives. A message leaves without waiting for its receive, and is matched on arrival, as in LogGOPSim. */
 class GoalExecution {
   struct State {
     const GoalOperation* operation = nullptr;
     int rank                       = 0;
-    int missing                    = 0; // operations that must still end or start before
-    std::vector<std::size_t> at_end;    // operations that wait for this one
+    int missing                    = 0; // number of unfinished predecessors
+    std::vector<std::size_t> at_end;    // operations that wait for the end of this one
     std::vector<std::size_t> at_start;
   };
   struct Cpu {
@@ -64,7 +64,7 @@ class GoalExecution {
   Bytes eager_;
   std::vector<State> states_;
   std::map<std::pair<int, int>, Cpu> cpus_;
-  MessageMatching matching_; // of messages that have arrived; endpoints are ranks, numbers are operations
+  MessageMatching matching_; // of arrived messages; endpoints are ranks, numbers are operations
   std::vector<std::size_t> ready_;
   std::size_t left_ = 0;
 
@@ -79,7 +79,7 @@ public:
    * operation that does not exist. */
   GoalExecution(const GoalSchedule& schedule, GoalPort& port, Bytes eager);
 
-  /** Starts the operations that wait for no other; may be repeated once the schedule has ended. */
+  /** Starts the operations without predecessors; can be called again once the schedule has ended. */
   void begin();
   void arrived(std::size_t operation);
   void computed(std::size_t operation);

@@ -31,7 +31,7 @@ GoalOperation message(Kind kind, double bytes, int peer, std::vector<int> after 
   return made;
 }
 
-/** Port where a message takes a second per byte. */
+/** Port on which a message takes a second per byte. */
 class Clock : public GoalPort {
   struct Event {
     std::size_t operation;
@@ -52,7 +52,7 @@ public:
   {
     events_.emplace(now + time.value(), Event{operation, false});
   }
-  /** Executes a schedule until nothing happens any more. @return whether it has ended */
+  /** Executes a schedule until no event is left. @return whether it has ended */
   bool run(const GoalSchedule& schedule, double eager = 0)
   {
     GoalExecution execution(schedule, *this, Bytes(eager));

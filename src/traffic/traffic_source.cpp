@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Numbers drawn for a message, or for the pattern itself. */
+/** Purposes of random numbers for a message, or for the pattern itself. */
 enum Draw : std::uint32_t { GAP, DESTINATION, HEAT, CYCLE };
 
 double draw(std::uint64_t seed, std::size_t sender, std::uint32_t number, Draw what)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of background traffic: each of a set of hosts is a Poisson process of messages of one size, to destinations
- * that follow a pattern. */
+/* Messages of background traffic: each of a set of hosts sends a Poisson process of messages of one size, to
+ * destinations that follow a pattern. */
 #pragma once
 
 #include "base/units.hpp"
@@ -14,27 +14,27 @@ namespace weft {
 
 /** Pattern of destinations. */
 enum class TrafficPattern : std::uint8_t {
-  uniform,     ///< each message to another host at random
-  permutation, ///< each host to one other host, and each host from one: a cycle through all hosts at random
-  incast,      ///< all hosts to the targets in turn
-  hot_spot,    ///< a part of the messages to the targets in turn, the others as in `uniform`
+  uniform,     ///< each message to a different random host
+  permutation, ///< each host to one other host, and each host from one: a random cycle through all hosts
+  incast,      ///< all hosts to the targets in rotation
+  hot_spot,    ///< a fraction of the messages to the targets in rotation, the rest as in `uniform`
 };
 
 struct TrafficLoad {
   TrafficPattern pattern = TrafficPattern::uniform;
-  std::vector<VertexId> hosts;   ///< senders; of `incast` without the targets
-  std::vector<VertexId> targets; ///< of `incast` and `hot_spot`
-  Bytes bytes;                   ///< of a message
-  BytesPerSecond rate;           ///< mean of each host
-  double hot         = 0;        ///< part of the messages that go to the targets, of `hot_spot`
+  std::vector<VertexId> hosts;   ///< senders; for `incast`, without the targets
+  std::vector<VertexId> targets; ///< for `incast` and `hot_spot`
+  Bytes bytes;                   ///< size of a message
+  BytesPerSecond rate;           ///< mean rate of each host
+  double hot         = 0;        ///< for `hot_spot`: fraction of the messages that go to the targets
   std::uint64_t seed = 1;
 };
 
-/** Yields the messages of each sender. A sender is a position in TrafficLoad::hosts. All values are functions of the
- * seed, the sender and the number of its message, in any order of calls. */
+/** Generates the messages of each sender. A sender is an index in TrafficLoad::hosts. All values are functions of the
+ * seed, the sender and the number of its message, independent of the order of calls. */
 class TrafficSource {
   TrafficLoad load_;
-  std::vector<std::size_t> partner_; // of each sender, of a permutation
+  std::vector<std::size_t> partner_; // for `permutation`: destination of each sender
 
 public:
   /** Throws std::logic_error if the load is impossible: fewer than two hosts, or no targets. */
@@ -42,9 +42,9 @@ public:
 
   const TrafficLoad& load() const { return load_; }
   std::size_t senders() const { return load_.hosts.size(); }
-  /** Returns the time between message @p number and the one before it, exponentially distributed. */
+  /** Returns the exponentially distributed time between message @p number and its predecessor. */
   Seconds gap(std::size_t sender, std::uint32_t number) const;
-  /** Returns the host that message @p number goes to, which is not the sender. */
+  /** Returns the destination of message @p number, which is not the sender. */
   VertexId destination(std::size_t sender, std::uint32_t number) const;
 };
 

@@ -50,7 +50,8 @@ TEST(TrafficSource, uniform_messages_go_to_all_other_hosts_equally)
     ++messages[static_cast<std::size_t>(source.destination(7, number) - 100)];
   EXPECT_EQ(messages[7], 0);
   for (int host = 0; host < HOSTS; ++host)
-    EXPECT_NEAR(messages[static_cast<std::size_t>(host)], host == 7 ? 0 : 1000, 160) << host; // five deviations
+    EXPECT_NEAR(messages[static_cast<std::size_t>(host)], host == 7 ? 0 : 1000, 160)
+        << host; // five standard deviations
 }
 
 TEST(TrafficSource, a_permutation_is_one_to_one_without_fixed_points)

@@ -9,13 +9,14 @@
 namespace weft {
 namespace {
 
-/** Poisson processes of messages. A sender has a limited number of messages in flight; others wait in their order. */
+/** Poisson processes of messages. A sender has a limited number of messages in flight; further messages wait in FIFO
+ * order. */
 class PatternStream : public TrafficStream {
   struct Sender {
     std::uint32_t made = 0;
     std::uint32_t sent = 0;
     int in_flight      = 0;
-    std::vector<double> since; // start of each message in flight; NOTHING: a free slot of the window
+    std::vector<double> since; // start of each message in flight; NOTHING: a free slot
   };
   static constexpr double NOTHING = -1;
   TrafficSource source_;
@@ -31,7 +32,7 @@ class PatternStream : public TrafficStream {
                         number * static_cast<std::size_t>(table_.window) + place);
   }
 
-  /** Frees the slot of @p message. Returns when the message was sent. */
+  /** Frees the slot of @p message. Returns the time at which the message was sent. */
   double free_slot(std::uint64_t message)
   {
     const auto window = static_cast<std::size_t>(table_.window);
@@ -63,7 +64,7 @@ public:
       schedule(number);
   }
 
-  /** @p number: of the sender whose next message is due; that plus the number of senders if one was given up. */
+  /** @p number: the sender whose next message is due, plus the number of senders if a message was given up. */
   void due(std::uint64_t number) override
   {
     if (is_over())
@@ -88,7 +89,7 @@ public:
   {
     free_slot(message);
     ++counts_.given_up;
-    // Not at once: a network that fails within send() would recurse.
+    // Deferred, since a network that fails within send() would recurse.
     network_.call_after(Seconds(), *this, senders_.size() + message / static_cast<std::size_t>(table_.window));
   }
 
@@ -109,10 +110,10 @@ class GoalStream : public TrafficStream, public GoalPort {
     Bytes bytes;
     double since = 0;
   };
-  std::optional<GoalExecution> execution_; // since the traffic has begun
+  std::optional<GoalExecution> execution_; // engaged once the traffic has begun
   std::vector<Sent> sent_;                 // by operation
   std::int64_t rounds_ = 0;
-  std::string failure_ = {}; // that has ended the schedule
+  std::string failure_ = {}; // reason why the schedule failed
 
   bool has_ended() const { return is_over() || not failure_.empty(); }
 
@@ -206,7 +207,7 @@ std::vector<std::unique_ptr<TrafficStream>> make_traffic(std::vector<TrafficTabl
                                                          TrafficNetwork& network, int first_job)
 {
   std::vector<std::unique_ptr<TrafficStream>> streams;
-  double per_host = -1; // computed once: the maximum flow of a large fabric takes a while
+  double per_host = -1; // computed once: the maximum flow of a large fabric takes long
   for (TrafficTable& table : tables) {
     const int job = first_job - static_cast<int>(streams.size());
     if (table.pattern == "goal") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Background traffic in time: messages of patterns or of a schedule in GOAL, on whatever network its owner has. */
+/* Timed background traffic: messages of patterns or of a GOAL schedule, on the owner's network. */
 #pragma once
 
 #include "base/units.hpp"
@@ -18,19 +18,19 @@
 
 namespace weft {
 
-/** One table [[traffic]]. */
+/** One [[traffic]] table. */
 struct TrafficTable {
   std::string name;
   std::string pattern; ///< as the user wrote it
   Seconds start;
   Seconds end{std::numeric_limits<double>::infinity()};
-  double weight = 1; ///< its share of links that are shared by job
+  double weight = 1; ///< its weight on links that are shared by job
 
-  TrafficLoad load;    ///< without its rate, of all patterns but GOAL
-  double share = 0;    ///< part of the bisection
-  int window   = 1;    ///< messages of a sender in flight
-  GoalSchedule goal;   ///< of GOAL
-  bool repeat = false; ///< the schedule begins again when it has ended
+  TrafficLoad load;    ///< for all patterns but GOAL, without the rate
+  double share = 0;    ///< fraction of the bisection bandwidth
+  int window   = 1;    ///< maximum number of messages of a sender in flight
+  GoalSchedule goal;   ///< for GOAL
+  bool repeat = false; ///< restarts the schedule when it has ended
 };
 
 /** Clock and network of background traffic. */
@@ -43,7 +43,7 @@ public:
   virtual Seconds now() const                      = 0;
   /** Returns whether all traffic has ended. */
   virtual bool ended() const = 0;
-  /** Messages of fewer bytes end at their sender at once. */
+  /** Returns the size below which messages complete at their sender immediately. */
   virtual Bytes eager_below() const = 0;
   /** Calls due() of @p receiver with @p what after @p delay. */
   virtual void call_after(Seconds delay, Due& receiver, std::uint64_t what) = 0;
@@ -52,24 +52,24 @@ public:
                     std::uint64_t number) = 0;
 };
 
-/** Counters of what a table has sent so far. */
+/** Counters of a table's messages so far. */
 struct TrafficCounts {
-  std::int64_t messages = 0; ///< that have arrived
-  std::int64_t given_up = 0; ///< after a fault
+  std::int64_t messages = 0; ///< messages that have arrived
+  std::int64_t given_up = 0; ///< messages given up after a fault
   double bytes          = 0;
-  double time_s         = 0; ///< from the start of a message to its arrival, over all messages
+  double time_s         = 0; ///< time from the start of a message to its arrival, summed over all messages
   // For patterns:
   std::optional<BytesPerSecond> rate  = {}; ///< mean of each host
-  std::optional<std::int64_t> waiting = {}; ///< messages that wait at their hosts
+  std::optional<std::int64_t> waiting = {}; ///< messages queued at their hosts
   // For a schedule:
-  std::optional<std::int64_t> rounds = {}; ///< times that it has ended
-  std::string failure                = {}; ///< that has ended it
+  std::optional<std::int64_t> rounds = {}; ///< number of completions
+  std::string failure                = {}; ///< reason why the schedule failed
 
   /** Returns the mean time of a message in seconds. */
   double mean_s() const { return messages > 0 ? time_s / static_cast<double>(messages) : 0; }
 };
 
-/** Counters of a table, with what the table says. */
+/** Counters of a table, with the table's settings. */
 struct TrafficReport {
   std::string name;
   std::string pattern;
@@ -82,7 +82,7 @@ class TrafficStream : public BackgroundReceiver {
 protected:
   TrafficNetwork& network_;
   const TrafficTable table_;
-  const int job_; // number as traffic of a job
+  const int job_; // job number of the traffic
   TrafficCounts counts_;
 
   TrafficStream(TrafficNetwork& network, TrafficTable table, int job);
@@ -98,8 +98,8 @@ public:
   TrafficReport report() const { return {table_.name, table_.pattern, table_.load.hosts.size(), counts()}; }
 };
 
-/** Returns a stream for each table, in their order. @p network must outlive them. @p first_job: number as traffic of a
- * job of the first table; those of the others follow below it. */
+/** Returns a stream for each table, in order. @p network must outlive them. @p first_job: job number of the first
+ * table; the numbers of later tables are consecutively lower. */
 std::vector<std::unique_ptr<TrafficStream>> make_traffic(std::vector<TrafficTable> tables, const Fabric& fabric,
                                                          TrafficNetwork& network, int first_job);
 

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-/** Most uses of a link by a flow: loads of links are rounded to this part of the largest one. */
+/** Maximum number of uses of a link by a flow: loads of links are rounded to 1/16 of the largest load. */
 constexpr double MOST_USES = 16;
 
 class FlowCall : public GroupCall, Due, Receiving {
@@ -54,7 +54,7 @@ LoadedWay way_of_loads(const std::map<int, double>& loads, const std::vector<dou
       narrow      = load;
     }
   }
-  // The limiting link has its load exactly.
+  // The load of the limiting link is exact.
   all.uses       = narrow > 0 ? std::max(1.0, std::round(MOST_USES * narrow / largest)) : 1;
   all.way.volume = narrow / all.uses;
   for (const auto& [resource, load] : loads)
@@ -106,7 +106,7 @@ CallFlows::Traffic CallFlows::measured(const PlannedCall& call)
       std::vector<std::int64_t>(call.hosts.size()));
   Traffic its;
   its.pairs = pair_bytes(call);
-  // Ranks of a Bcast may end before the flow does.
+  // Ranks of a Bcast may finish before the flow does.
   const NcclPlan& plan = *call.call.nccl;
   const double first   = std::max(std::ranges::min(ends), links(call, its.pairs).seconds);
   its.latency          = std::min(first, (plan.begin.latency + plan.end.latency).value());

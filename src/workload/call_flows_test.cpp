@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(All, CallFlowOf,
 
 TEST(CallFlow, TwoRingsOnTheSameLinksTakeTwiceAsLong)
 {
-  // A node of two GPUs and one NIC, over which the rings of both go.
+  // A node of two GPUs and one NIC, which the rings of both share.
   std::string text = gpu_fabric(4, 2);
   text             = replaced(text, "gpus = 2\n", "gpus = 2\nnics = 1\n");
   text             = replaced(text, "inter = \"20GBps\"", "inter = \"50GBps\"");

@@ -51,7 +51,7 @@ std::vector<double> executed_on(const CallNetwork& network, const PlannedCall& c
   return ends_of_call(network, call.hosts, [&call](int rank) { return call.schedule(rank); }, before);
 }
 
-/** Returns the most messages of a rank that are in flight at once. */
+/** Returns the maximum number of messages of a rank in flight. */
 int flows_of(const NcclPlan& plan)
 {
   const int lanes = static_cast<int>(plan.lanes.size());

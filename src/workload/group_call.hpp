@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collective of a group in time. By default each rank takes the steps of NCCL's schedule when it enters. A group with
- * links of its own waits until all have entered, and then ends as an equal call has ended: times depend on nothing but
- * how much earlier than the last rank the others have entered. The first such call is executed on a network of its own.
- * A call may be one flow instead (call_flows.hpp). */
+/* Timed collective of a group. By default each rank executes the steps of NCCL's schedule from its entry. A group with
+ * links of its own waits until all ranks have entered, and then reuses the result of an equal call: times depend only
+ * on how much earlier than the last rank the other ranks have entered. The first such call is executed on a separate
+ * network. A call may instead be one flow (call_flows.hpp). */
 #pragma once
 
 #include "collective/host/engine/execution.hpp"
@@ -24,14 +24,14 @@ namespace weft {
 
 /** Call of a collective, as all its ranks make it. */
 struct PlannedCall {
-  HostCall call; ///< with its plan
+  HostCall call; ///< including its plan
   std::vector<int> hosts;
-  std::uint32_t traffic = 0; ///< its number in LinkUses
+  std::uint32_t traffic = 0; ///< traffic number in LinkUses
 
   Schedule schedule(int rank) const;
 };
 
-/** Network on which calls are executed in time. */
+/** Network on which calls are executed. */
 struct CallNetwork {
   Agenda& agenda;
   Messages& messages;
@@ -39,19 +39,19 @@ struct CallNetwork {
   std::shared_ptr<Execution::Memory> memory;
 };
 
-/** Executes a call whose ranks have the steps of @p schedule until nothing is left to do. Returns when each rank ends,
- * in seconds after the last one has entered; @p before: how much earlier it has entered, in picoseconds. */
+/** Executes a call whose ranks have the steps of @p schedule to completion. Returns the end of each rank, in seconds
+ * after the last one has entered. @p before: by rank, the picoseconds by which it has entered earlier. */
 std::vector<double> ends_of_call(const CallNetwork& network, const std::vector<int>& hosts,
                                  const std::function<Schedule(int rank)>& schedule,
                                  const std::vector<std::int64_t>& before);
 
-/** Ends of calls on links of their own. */
+/** Memoized results of calls on links of their own. */
 class KnownCalls {
-  static constexpr std::size_t MOST = 1048576; ///< that are kept
-  /** Plan, links, and how much earlier than the last rank each enters, in picoseconds. */
+  static constexpr std::size_t MOST = 1048576; ///< maximum number of memoized results
+  /** Plan, links, and by rank the picoseconds by which it enters earlier than the last. */
   using Signature = std::tuple<const NcclPlan*, int, std::vector<std::int64_t>>;
   struct Known {
-    std::shared_ptr<const PlannedCall> call; ///< on the links on which it was executed
+    std::shared_ptr<const PlannedCall> call; ///< refers to the links on which it was executed
     std::vector<double> ends;                ///< by rank, in seconds after the last one has entered
   };
   CallNetwork network_;
@@ -61,13 +61,13 @@ class KnownCalls {
 
 public:
   explicit KnownCalls(CallNetwork network) : network_(std::move(network)) {}
-  /** Returns when each rank ends, in seconds after the last one has entered; @p entered by rank, in seconds. */
+  /** Returns the end of each rank, in seconds after the last one has entered; @p entered by rank, in seconds. */
   const std::vector<double>& ends(const std::shared_ptr<const PlannedCall>& call, int wiring,
                                   const std::vector<double>& entered);
   std::size_t executed() const { return executed_; }
-  /** Returns whether all calls end at the same times on another network. */
+  /** Returns whether all calls take the same time on another network. */
   bool hold_on(const CallNetwork& other) const;
-  /** Returns the most messages of a rank that are in flight at once, of all calls. */
+  /** Returns the maximum number of messages of a rank in flight, over all calls. */
   int most_flows() const;
 };
 
@@ -82,7 +82,7 @@ public:
   virtual void call_failed(std::uint64_t call, const std::string& why) = 0;
 };
 
-/** Call in time. */
+/** Timed call. */
 class GroupCall {
   const std::uint64_t number_;
   const std::shared_ptr<const PlannedCall> planned_;
@@ -104,7 +104,7 @@ public:
   GroupCall(const GroupCall&)            = delete;
   GroupCall& operator=(const GroupCall&) = delete;
   virtual ~GroupCall()                   = default;
-  /** Enters a rank now. */
+  /** Makes a rank enter now. */
   void enter(int rank)
   {
     ++inside_;
@@ -114,7 +114,7 @@ public:
   bool is_complete() const { return inside_ == planned_->hosts.size(); }
 };
 
-/** Call of which each rank takes the steps of its schedule. */
+/** Call in which each rank executes the steps of its schedule. */
 class SteppedCall : public GroupCall, RankCallbacks {
   Agenda& agenda_;
   Execution execution_;
@@ -129,12 +129,12 @@ public:
               GroupCallEnds& ends);
 };
 
-/** Call on links of its own, which ends as an equal one has ended. */
+/** Call on links of its own, which reuses the result of an equal one. */
 class KnownCall : public GroupCall, Due {
   Agenda& agenda_;
   KnownCalls& known_;
   int wiring_;
-  std::vector<double> times_; // of entries, by rank
+  std::vector<double> times_; // times of entry, by rank
 
   void entered(int rank) override;
   void due(std::uint64_t rank) override { leave(static_cast<int>(rank)); }

@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-/** Message whose route shows the links between two ranks. */
+/** Size of the message whose route shows the links between two ranks. */
 constexpr Bytes PROBE(1024 * 1024);
-/** Part of a link's bandwidth that is as good as none. */
+/** Fraction of a link's bandwidth that counts as none. */
 constexpr double NEXT_TO_NOTHING = 1e-3;
 
 struct HostPair {
@@ -19,7 +19,7 @@ struct HostPair {
   int to;
 };
 
-/** Pairs of hosts of a node, by node. */
+/** Returns the pairs of hosts on the same node, by node. */
 std::map<int, std::vector<HostPair>> pairs_by_node(const std::vector<int>& members, const std::vector<int>& hosts,
                                                    int gpus)
 {
@@ -47,10 +47,10 @@ std::vector<std::set<int>> peers_by_program(const Workload& workload)
   return all;
 }
 
-/** Part of a group on a node, or all messages within nodes. */
+/** Owner of links: the part of a group on a node, or all messages within nodes. */
 struct Owner {
   std::pair<std::uint32_t, int> group;
-  GroupLinks::Own links; // wiring is negative for what may not own links
+  GroupLinks::Own links; // wiring is negative for owners that may not have links of their own
   bool shares = false;
 };
 
@@ -77,7 +77,7 @@ public:
       its = MANY;
     }
   }
-  /** Returns which resources have an owner that shares none. */
+  /** Returns one flag per resource: its owner shares no resource. */
   std::vector<bool> owned() const
   {
     std::vector<bool> all;
@@ -90,7 +90,7 @@ public:
   }
 };
 
-/** Numbers of kinds of wiring: latencies, and links in the order of their first use. */
+/** Numbering of wirings: latencies, and links in the order of their first use. */
 class Wirings {
   std::map<std::vector<double>, int> known_;
   const std::vector<double>& capacities_;
@@ -191,7 +191,7 @@ bool GroupLinks::is_crossed() const
 
 std::vector<double> GroupLinks::left_for_groups(int flows) const
 {
-  // Least of each place of a wiring.
+  // Minimum for each position of a wiring.
   std::map<int, std::vector<double>> least;
   for (const auto& [group, own] : own_) {
     std::vector<double>& left = least[own.wiring];
@@ -204,7 +204,7 @@ std::vector<double> GroupLinks::left_for_groups(int flows) const
         rest -= capacity(neck);
         widest = std::max(widest, capacity(neck));
       }
-      // Max-min sharing gives a message what its narrowest link does, if flows of the group would get as much.
+      // Max-min sharing gives a message the rate of its narrowest link, if flows of the group would get as much.
       left[at] = std::min(left[at], rest >= widest * flows ? rest : NEXT_TO_NOTHING * capacity(resource));
     }
   }

@@ -75,15 +75,15 @@ TEST(GroupLinks, MessagesBetweenNodesLeaveTheRestOfALink)
   of.workload.divisions.emplace_back("tensor", Members{{0, 1}, {4, 5}}, 8);
   GroupLinks links = of.links();
   EXPECT_FALSE(links.is_crossed());
-  links.note_message(of.route(0, 4)); // by its own NIC
+  links.note_message(of.route(0, 4)); // through its own NIC
   EXPECT_FALSE(links.is_crossed());
-  links.note_message(of.route(0, 5)); // over the NVSwitch
+  links.note_message(of.route(0, 5)); // through the NVSwitch
   EXPECT_TRUE(links.is_crossed());
   EXPECT_FALSE(links.is_shared());
   const std::vector<double> left = links.left_for_groups(2);
   const int up                   = of.route(0, 1).front();
   EXPECT_DOUBLE_EQ(left[static_cast<std::size_t>(up)], 350e9);
-  // The same for the other group, whose links are equal, and nothing for flows that could not get their 50 GB/s.
+  // The second group, whose links are equal, gets the same; flows that could not get their 50 GB/s leave nothing.
   EXPECT_DOUBLE_EQ(left[static_cast<std::size_t>(of.route(4, 5).front())], 350e9);
   EXPECT_DOUBLE_EQ(links.left_for_groups(8)[static_cast<std::size_t>(up)], 0.4e9);
 }

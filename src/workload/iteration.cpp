@@ -20,7 +20,7 @@ std::uint64_t packed(int one, std::uint32_t other)
   return (static_cast<std::uint64_t>(one) << NUMBER_BITS) | other;
 }
 
-/** Costs of messages of GPUs: connections have all of them. */
+/** Returns zero costs for messages of GPUs, since connections include all costs. */
 MessageCosts free_messages()
 {
   const auto nothing = [](Bytes, int, int) { return Seconds(); };
@@ -33,7 +33,7 @@ MessageCosts free_messages()
   return costs;
 }
 
-/** Returns whether no rank can end a collective before all have begun it. */
+/** Returns whether no rank can finish a collective before all have begun it. */
 bool ends_need_all(NcclCollective collective)
 {
   return collective != NcclCollective::broadcast && collective != NcclCollective::reduce;
@@ -130,7 +130,8 @@ Iteration::Apart::Apart(Iteration& its)
 
 Iteration::~Iteration() = default;
 
-// ---- A rank proceeds ------------------------------------------------------------------------------------------------
+// ---- Progress of a rank
+// ------------------------------------------------------------------------------------------------
 
 void Iteration::advance(int rank)
 {
@@ -204,7 +205,7 @@ void Iteration::begin(int rank, WorkNumber number)
     computing_[static_cast<std::size_t>(rank)].push_back({number, now, seconds, now});
 }
 
-/** Returns the part of a GPU's multiprocessors that calls leave to computation. */
+/** Returns the fraction of a GPU's multiprocessors that calls leave to computation. */
 double Iteration::speed(int rank) const
 {
   if (taken_.empty())
@@ -213,7 +214,7 @@ double Iteration::speed(int rank) const
   return static_cast<double>(left) / options_.sms;
 }
 
-/** Notes that calls of a rank have @p number more of its multiprocessors, or less. */
+/** Records that calls of a rank occupy @p number more (or fewer) of its multiprocessors. */
 void Iteration::take_multiprocessors(int rank, int number)
 {
   if (taken_.empty())
@@ -229,12 +230,12 @@ void Iteration::take_multiprocessors(int rank, int number)
   }
 }
 
-/** Ends a computation and returns when it has begun; nothing if it does not end now: its speed has changed. */
+/** Ends a computation and returns its start time; nothing if it does not end now because its speed has changed. */
 std::optional<double> Iteration::end_computing(int rank, WorkNumber number)
 {
   const double now = agenda_.now().value();
   if (computing_.empty())
-    return is_listed(rank) ? now - computation(rank, number) : now; // else nobody asks
+    return is_listed(rank) ? now - computation(rank, number) : now; // only listed ranks report the start time
   auto& all      = computing_[static_cast<std::size_t>(rank)];
   const auto one = std::ranges::find(all, number, &Computing::number);
   if (one == all.end())
@@ -455,7 +456,7 @@ void Iteration::join(int rank, WorkNumber number)
   OpenCall& open               = calls_[place];
   check_agreement(open, rank, number);
   open.at[static_cast<std::size_t>(division.place_of(rank))] = {number, agenda_.now().value()};
-  // A rank of a Bcast or Reduce can end before others begin: there is no time at which it waits for all.
+  // A rank of a Bcast or Reduce can finish before others begin, so there is no time at which it waits for all.
   const bool waits = ends_need_all(work.collective);
   if (waits)
     accounts_[static_cast<std::size_t>(rank)].begin_waiting(work.groups, agenda_.now());
@@ -617,7 +618,7 @@ std::string Iteration::waits() const
          " ranks wait for ever" + text;
 }
 
-/** Returns whether messages of others may have slowed down calls that were executed by themselves. */
+/** Returns whether other messages may have slowed down calls that were executed separately. */
 bool Iteration::calls_were_disturbed() const
 {
   if (not apart_ || not apart_->links.is_crossed())

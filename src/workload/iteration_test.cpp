@@ -82,7 +82,8 @@ TEST(Iteration, MessagesMatchByTag)
   EXPECT_GT(times_on(gpu_fabric(1, 4), of_programs({sends, receives})).end, 0);
 }
 
-/** Returns 8 ranks on two nodes: computation of different lengths beside collectives within nodes and between them. */
+/** Returns 8 ranks on two nodes: computation of different lengths, overlapped or not with collectives within nodes and
+ * between them. */
 Workload two_divisions(int calls, bool beside)
 {
   Workload all;
@@ -209,7 +210,8 @@ TEST(Iteration, OperationsOfListedRanksHaveTheirTimes)
   EXPECT_DOUBLE_EQ(times.listed[1].end, 3);
 }
 
-// ---- What cannot end ------------------------------------------------------------------------------------------------
+// ---- Iterations that cannot end
+// ------------------------------------------------------------------------------------------------
 
 TEST(IterationThatCannotEnd, NamesAReceiveWithoutASend)
 {
@@ -273,8 +275,8 @@ TEST(Iteration, FabricsHaveEnoughGpus)
 
 // ---- Random workloads -----------------------------------------------------------------------------------------------
 
-/** Returns a workload of 8 ranks that ends: all ranks do the same collectives and messages in the same order, on random
- * streams. */
+/** Returns a workload of 8 ranks that terminates: all ranks execute the same collectives and messages in the same
+ * order, on random streams. */
 Workload random_workload(unsigned seed, bool in_order)
 {
   std::mt19937 random(seed);
@@ -282,12 +284,13 @@ Workload random_workload(unsigned seed, bool in_order)
   std::vector<Program> programs(8, Program(in_order));
   const int steps = 5 + below(30);
   for (int step = 0; step < steps; ++step) {
-    const double bytes   = below(3) == 0 ? below(100) : 1e6 * (1 + below(50));
-    const int kind       = below(4);
-    const int from       = below(8);
-    const int to         = (from + 1 + below(7)) % 8;
-    const auto division  = static_cast<std::uint32_t>(below(2));
-    const auto stream    = kind == 0 ? division : static_cast<std::uint32_t>(below(3)); // one for a division's calls
+    const double bytes  = below(3) == 0 ? below(100) : 1e6 * (1 + below(50));
+    const int kind      = below(4);
+    const int from      = below(8);
+    const int to        = (from + 1 + below(7)) % 8;
+    const auto division = static_cast<std::uint32_t>(below(2));
+    const auto stream =
+        kind == 0 ? division : static_cast<std::uint32_t>(below(3)); // one stream for a division's calls
     const auto operation = static_cast<NcclCollective>(below(6));
     for (int rank = 0; rank < 8; ++rank) {
       Program& program = programs[static_cast<std::size_t>(rank)];
@@ -310,8 +313,8 @@ Workload random_workload(unsigned seed, bool in_order)
   return all;
 }
 
-/** Checks that operations begin after those that they wait for, and that a stream does one at a time, in order if it
- * must be. */
+/** Checks that operations begin after their predecessors have ended, and that a stream executes one at a time, in order
+ * if required. */
 void check_timeline(const Workload& workload, const IterationTimes& times)
 {
   const double tolerance = 1e-12 * std::max(times.end, 1e-3);
@@ -364,7 +367,7 @@ TEST(Iteration, RandomWorkloadsRespectStreamsAndDependencies)
       options.execute_all = true;
       ASSERT_NEAR(run_iteration(workload, fabric, options).end / times.end, 1, 1e-9) << seed;
       ++ended;
-    } catch (const UserError& error) { // streams out of order may meet in another one
+    } catch (const UserError& error) { // with out-of-order streams, ranks may deadlock
       ASSERT_FALSE(in_order) << seed << ": " << error.what();
       ++refused;
     }
@@ -373,9 +376,10 @@ TEST(Iteration, RandomWorkloadsRespectStreamsAndDependencies)
   EXPECT_GE(ended + refused, 400);
 }
 
-// ---- Beside others --------------------------------------------------------------------------------------------------
+// ---- Shared networks
+// --------------------------------------------------------------------------------------------------
 
-/** Returns a message of 100 MB from rank 0 to rank 4, on the other of two nodes: 2 ms on its links of 50 GB/s. */
+/** Returns a message of 100 MB from rank 0 to rank 4, on the second of two nodes: 2 ms on its links of 50 GB/s. */
 Workload one_message()
 {
   Program sends(true);
@@ -387,13 +391,13 @@ Workload one_message()
 
 constexpr double TIMEOUT = 1e-3;
 
-/** Returns faults with a timeout of 1 ms and two retries. */
+/** Returns a fault description with a timeout of 1 ms and two retries. */
 FaultDescription faults_of(std::vector<FaultEvent> events)
 {
   return {{Seconds(1e-6), Seconds(1e-6), Seconds(TIMEOUT), 2}, {}, CallPolicy::hosts, std::move(events)};
 }
 
-/** Returns a change of the links that enter a host at @p at. */
+/** Returns a change at @p at of the links that enter a host. */
 FaultEvent change_at(double at, const Fabric& fabric, int host, FabricChange change)
 {
   FaultEvent event{Seconds(at), "link", {}, {}, {}, {}};
@@ -432,7 +436,7 @@ TEST(DisturbedIteration, ALinkThatIsDownDelaysByItsTimeAndTheRetry)
   const FabricChange down = {FabricChange::What::link};
   FabricChange up         = down;
   up.over                 = true;
-  // Half of it has arrived at 1 ms. The sender tries again at 2 ms, in vain, and at 3 ms.
+  // Half of the message has arrived at 1 ms. The sender retries at 2 ms, in vain, and at 3 ms.
   const IterationTimes times =
       with_faults(fabric, all, {change_at(0.001, fabric, 4, down), change_at(0.0025, fabric, 4, up)});
   EXPECT_NEAR(times.end, 0.001 + 2 * TIMEOUT + 0.001, 1e-12);
@@ -479,7 +483,8 @@ TEST(DisturbedIteration, GroupsOnFaultyLinksExecuteAllCalls)
 
 TEST(DisturbedIteration, TrafficTakesItsShareOfLinks)
 {
-  // A schedule's message between other GPUs of the two nodes shares nothing; one between the same GPUs, all links.
+  // A schedule's message between other GPUs of the two nodes shares no link; one between the same GPUs shares all
+  // links.
   const Fabric fabric = fabric_of(gpu_fabric(2, 4));
   const auto beside   = [&fabric](int from) {
     TrafficTable table;

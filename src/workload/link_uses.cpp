@@ -9,7 +9,7 @@ namespace weft {
 namespace {
 
 constexpr unsigned HOST_BITS = 32;
-/** Relative difference below which two links need equally long. */
+/** Relative difference below which two links count as equally slow. */
 constexpr double SAME = 1e-9;
 
 std::uint64_t packed_hosts(int from, int to)
@@ -42,7 +42,7 @@ std::vector<PairBytes> pair_bytes(const PlannedCall& call)
 /** Loads of resources by one traffic. */
 struct LinkUses::Loads {
   std::vector<double> bytes;   // by resource
-  std::vector<double> seconds; // that it needs for them
+  std::vector<double> seconds; // time that the resource needs for them
   std::vector<int> used;
 
   explicit Loads(std::size_t resources) : bytes(resources), seconds(resources) {}
@@ -76,7 +76,7 @@ std::uint32_t LinkUses::message(int from, int to, double bytes)
   return number;
 }
 
-/** Sets @p into to the loads of a traffic that begins once. */
+/** Sets @p into to the loads of one occurrence of a traffic. */
 void LinkUses::load(const Traffic& traffic, FabricRoutes& routes,
                     std::map<const NcclPlan*, std::vector<PairBytes>>& pairs, Loads& into) const
 {
@@ -102,7 +102,7 @@ void LinkUses::load(const Traffic& traffic, FabricRoutes& routes,
         one.bytes);
 }
 
-/** Returns the class of each resource: of a medium or pool, that of its first link; -1 for others. */
+/** Returns the class of each resource: for a medium or pool, the class of its first link; -1 for other resources. */
 std::vector<int> LinkUses::class_of_resources(const LinkClasses& classes) const
 {
   const std::size_t links = fabric_.links().size();
@@ -116,7 +116,7 @@ std::vector<int> LinkUses::class_of_resources(const LinkClasses& classes) const
 }
 
 /** Adds the classes whose links have carried some of @p bytes (by resource) to the report. Returns the position of each
- * class there. @p any_route: messages had routes of their own, so that no link is known to be the busiest. */
+ * class in it. @p any_route: each message had its own route, so the busiest link is unknown. */
 std::vector<int> LinkUses::add_classes(const LinkClasses& classes, const std::vector<double>& bytes, double end,
                                        bool any_route, Report& report) const
 {
@@ -154,8 +154,8 @@ LinkUses::Report LinkUses::report(double end) const
   FabricRoutes routes(fabric_);
   std::map<const NcclPlan*, std::vector<PairBytes>> pairs;
   Loads one(capacities_.size());
-  std::vector<double> bytes(capacities_.size());   // of the iteration
-  std::vector<double> seconds(capacities_.size()); // that resources need for them
+  std::vector<double> bytes(capacities_.size());   // bytes of the iteration
+  std::vector<double> seconds(capacities_.size()); // time that resources need for them
   std::vector<std::vector<int>> limiting(all_.size());
   Report report;
   report.limits.resize(all_.size());

@@ -50,7 +50,7 @@ TEST(LinkUses, ARingOfANodeUsesItsNvlinks)
                                                  fabric, {.execute_all = all, .detail = detail});
       ASSERT_EQ(times.links.size(), 1U);
       const LinkClassUse& its = times.links[0];
-      const double sent       = 3 * 50 * MEGABYTE; // of each rank: all blocks but one
+      const double sent       = 3 * 50 * MEGABYTE; // bytes that each rank sends: all blocks but one
       EXPECT_EQ(its.name, "gpu--nvswitch");
       EXPECT_EQ(its.links, 8U);
       EXPECT_NEAR(its.bytes, 8 * sent, 1);
@@ -92,7 +92,7 @@ TEST(LinkUses, AMessageBetweenNodesIsLimitedByItsNarrowestLink)
 
 TEST(LinkUses, OfLinksThatNeedEquallyLongTheBusiestLimits)
 {
-  // Both NIC and leaf links have 50 GB/s; two leaves share a spine with one cable each, which both rings use.
+  // Both NIC and leaf links have 50 GB/s; two leaves are connected to a spine by one cable each, which both rings use.
   std::string text = replaced(gpu_fabric(4, 2), "nodes = 4", "nodes = 4\nnodes_per_unit = 2\nspines = 1");
   text = replaced(text, "\n[nccl]",
                   "\n[[links]]\nmatch = \"node-*--*.nic-*\"\nbandwidth = \"63GBps\"\nlatency = \"0s\"\n\n[nccl]");
@@ -120,7 +120,8 @@ TEST(LinkUses, BytesOfPairsAreThoseOfAnyOrderOfConcurrentStrands)
     for (const LinkClassUse& its : step.links)
       if (its.name == "gpu--nvswitch" || its.name == "gpu--nic")
         bytes += its.bytes;
-    // What leaves GPUs arrives at GPUs: an Allreduce moves 2 (n - 1) vectors, the others n - 1 vectors.
+    // All traffic between nodes leaves and enters GPUs: an Allreduce moves 2 (n - 1) vectors, other collectives n - 1
+    // vectors.
     const double sent = (kind == NcclCollective::allreduce ? 2 : 1) * 15 * 64 * MEGABYTE;
     EXPECT_NEAR(bytes, 2 * sent, 2e-3 * sent) << to_text(kind);
   }

@@ -91,7 +91,7 @@ GroupDivision::GroupDivision(std::string name, std::vector<std::vector<int>> mem
 
 namespace {
 
-/** Operations of a program that ranks may lack a partner for: the first one on each division, and with each peer. */
+/** Returns the operations for which ranks may lack a partner: the first one on each division, and with each peer. */
 std::vector<WorkNumber> with_partners(const Program& program)
 {
   std::set<std::uint32_t> divisions;

@@ -28,7 +28,8 @@ void RankAccounts::count_until(Seconds now)
     times_.late[state - 1 - kinds_] += passed;
 }
 
-/** Returns the index of a traffic. Ranks repeat the same ones in the same order: the last one and the next come first.
+/** Returns the index of a traffic. Ranks repeat the same traffic in the same order, so the last one and its successor
+ * are tried first.
  */
 std::uint32_t RankAccounts::index_of(std::uint32_t traffic)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Time of a rank, by use. At each moment it computes, or else communicates, or else waits for others; the first
- * that holds counts, so that the parts add up to the whole. Communication beside computation is hidden: it counts in
- * the duration of its kind only.
+/* Time of a rank, by use. At each moment a rank computes, communicates or waits for other ranks; the first of these
+ * that applies counts, so the parts add up to the whole. Communication that overlaps computation is hidden: it only
+ * counts in the duration of its kind.
  *
- * Kinds of communication are the divisions of the ranks into groups, then messages. */
+ * Kinds of communication are the divisions of the ranks into groups, followed by messages. */
 #pragma once
 
 #include "base/units.hpp"
@@ -20,9 +20,9 @@ namespace weft {
 /** Communication of a rank by a traffic (link_uses.hpp), in seconds. */
 struct TrafficTime {
   std::uint32_t traffic;
-  double exposed      = 0; ///< without computing
+  double exposed      = 0; ///< communicating without computing
   double communicated = 0; ///< hidden or not
-  std::size_t times   = 0; ///< that it has ended
+  std::size_t times   = 0; ///< number of times that it has completed
 };
 
 /** Times of a rank in seconds. */
@@ -31,31 +31,31 @@ struct RankTimes {
   std::vector<double> exposed;      ///< communicating without computing, by kind
   std::vector<double> late;         ///< waiting for other ranks to begin a collective, or to send, by kind
   std::vector<double> communicated; ///< duration of all communication, hidden or not, by kind
-  double idle = 0;                  ///< neither: on the CPU, or waiting for operations of other streams
+  double idle = 0;                  ///< none of the above: on the CPU, or waiting for operations of other streams
   double end  = 0;                  ///< end of the last operation
-  std::vector<double> exposed_at{}; ///< exposed communication that a link of a class limits, by class
-  std::vector<double> carried_at{}; ///< of this, the time in which the limiting links carry what is communicated
+  std::vector<double> exposed_at{}; ///< exposed communication limited by a link of the class, by class
+  std::vector<double> carried_at{}; ///< part of exposed_at in which the limiting links carry its bytes
 };
 
-/** Use of time: seconds, the mean over the ranks and the most of a rank. */
+/** Use of time in seconds: the mean over the ranks and the maximum of a rank. */
 struct TimePart {
   std::string name; ///< "computation", "exposed KIND", "waiting KIND" or "idle"
   double mean;
   double most;
 };
 
-/** Returns the uses of time of an iteration that ended at @p end, without those of no rank. Their means add up to it:
- * ranks are idle from their own ends on. @p kinds: names of the kinds of communication. */
+/** Returns the uses of time of an iteration that ended at @p end, omitting those of no rank. Their means add up to @p
+ * end: ranks are idle after they finish. @p kinds: names of the kinds of communication. */
 std::vector<TimePart> parts_of(std::span<const RankTimes> ranks, const std::vector<std::string>& kinds, double end);
 
 class RankAccounts {
   std::uint32_t kinds_;
-  using Active = std::pair<std::uint32_t, std::uint32_t>; // state, and of communication its index in traffic_
-  std::vector<Active> active_;                            // states that hold now; the least counts
+  using Active = std::pair<std::uint32_t, std::uint32_t>; // state and, for communication, its index in traffic_
+  std::vector<Active> active_;                            // states that currently apply; the lowest one counts
   double since_ = 0;
   RankTimes times_;
   std::vector<TrafficTime> traffic_;
-  std::size_t last_ = 0; // index in traffic_ of the traffic that was looked up last
+  std::size_t last_ = 0; // index in traffic_ of the last lookup
 
   std::uint32_t exposed(std::uint32_t kind) const { return 1 + kind; }
   std::uint32_t late(std::uint32_t kind) const { return 1 + kinds_ + kind; }
@@ -65,21 +65,21 @@ class RankAccounts {
   void end(Active state, Seconds now);
 
 public:
-  /** @p kinds: number of kinds of communication. @p start: when the rank begins. */
+  /** @p kinds: number of kinds of communication. @p start: start time of the rank. */
   explicit RankAccounts(std::uint32_t kinds, Seconds start = {});
   void begin_computation(Seconds now) { begin({0, 0}, now); }
   void end_computation(Seconds now) { end({0, 0}, now); }
   void begin_waiting(std::uint32_t kind, Seconds now) { begin({late(kind), 0}, now); }
   void end_waiting(std::uint32_t kind, Seconds now) { end({late(kind), 0}, now); }
-  /** @p traffic: number of what is communicated. Of several of a kind at a time, the one that the rank has known
-   * longest counts. */
+  /** @p traffic: number of the traffic. If several of a kind are active, the one that the rank has known longest
+   * counts. */
   void begin_communication(std::uint32_t kind, std::uint32_t traffic, Seconds now)
   {
     begin({exposed(kind), index_of(traffic)}, now);
   }
-  /** Ends communication that had begun at @p since. */
+  /** Ends communication that began at @p since. */
   void end_communication(std::uint32_t kind, std::uint32_t traffic, Seconds since, Seconds now);
-  /** Ends the rank: it has nothing left to do. */
+  /** Closes the account of a rank that has finished. */
   void close(Seconds now);
   const RankTimes& times() const { return times_; }
   const std::vector<TrafficTime>& traffic() const { return traffic_; }

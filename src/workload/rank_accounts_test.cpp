@@ -67,7 +67,7 @@ TEST(RankAccounts, PartsAddUpToTheIteration)
   EXPECT_EQ(parts[2].name, "waiting data");
   EXPECT_DOUBLE_EQ(parts[2].mean, 1);
   EXPECT_EQ(parts[3].name, "idle");
-  EXPECT_DOUBLE_EQ(parts[3].mean, 1.5); // 2 s of the first at its end, 1 s of the other at its begin
+  EXPECT_DOUBLE_EQ(parts[3].mean, 1.5); // 2 s of the first rank at its end, 1 s of the second at its start
 }
 
 } // namespace

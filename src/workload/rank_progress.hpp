@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Order of a rank's operations: which its streams may begin, and which have ended.
+/* Order of a rank's operations: which of them its streams may begin, and which are complete.
  *
- * In order, a stream is a place in the list of its operations, which ranks with the same program share. Otherwise a
- * rank counts, for each operation, how many of those before it are open, and each stream has a heap of those with none.
+ * In order, the state of a stream is an index into the list of its operations, which ranks with the same program share.
+ * Otherwise a rank counts the incomplete predecessors of each operation, and each stream has a heap of ready
+ * operations.
  */
 #pragma once
 
@@ -15,13 +16,13 @@
 
 namespace weft {
 
-/** Order of a program's operations, which its ranks share. */
+/** Order of a program's operations, shared by its ranks. */
 class ProgramOrder {
   const Program& program_;
   std::vector<std::vector<WorkNumber>> streams_; // in order: operations of each stream
-  std::vector<std::uint32_t> place_;             // in order: of each operation in its stream
-  std::vector<std::uint32_t> open_;              // otherwise: number of operations before each one
-  std::vector<std::uint32_t> first_follower_;    // otherwise: where the list of those after it begins
+  std::vector<std::uint32_t> place_;             // in order: index of each operation in its stream
+  std::vector<std::uint32_t> open_;              // otherwise: number of predecessors of each operation
+  std::vector<std::uint32_t> first_follower_;    // otherwise: start of its list of successors
   std::vector<WorkNumber> followers_;
 
 public:
@@ -35,7 +36,7 @@ private:
 
 class RankProgress {
   struct Stream {
-    std::uint32_t at = 0; // in order: place of the operation that it does, or does next
+    std::uint32_t at = 0; // in order: index of the operation that it executes, or executes next
     std::optional<WorkNumber> doing;
     std::vector<WorkNumber> ready; // otherwise: a heap with the first one on top
   };
@@ -51,13 +52,13 @@ class RankProgress {
 public:
   /** @p order must outlive the object. */
   explicit RankProgress(const ProgramOrder& order);
-  /** Begins the next operation of a stream that can begin one, and returns it; none if no stream can. */
+  /** Begins the next operation of a stream that is ready, and returns it; none if no stream is. */
   std::optional<WorkNumber> begin_next();
-  /** Notes that an operation that has begun has ended. */
+  /** Records that an operation in progress is complete. */
   void end(WorkNumber number);
-  /** Returns how many operations have not ended. */
+  /** Returns the number of incomplete operations. */
   std::size_t left() const { return left_; }
-  /** Returns the operations that have begun and not ended, by stream. */
+  /** Returns the operations in progress, by stream. */
   std::vector<WorkNumber> current() const;
 };
 

@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-/** Routes that note messages over links of groups. */
+/** Routes that record messages over links of groups. */
 class GuardedRoutes : public FabricRoutes {
   GroupLinks* links_ = nullptr;
 
@@ -52,7 +52,7 @@ class OwnNetwork {
   std::optional<Disturbances> disturbances_;
   Iteration iteration_;
 
-  /** Returns whether events are left that may end an operation. */
+  /** Returns whether pending events may complete an operation. */
   bool something_happens() const
   {
     return network_.carries_foreground() || agenda_.any_but([this](const Due& due) {
@@ -73,10 +73,10 @@ public:
       disturbances_.emplace(options.disturbances, fabric, agenda_, network_, known_);
   }
 
-  /** Returns the times; nothing if calls were reused wrongly. */
+  /** Returns the times; nothing if results were reused wrongly. */
   std::optional<IterationTimes> run()
   {
-    constexpr std::size_t INSTANTS = 16384; // between two reports
+    constexpr std::size_t INSTANTS = 16384; // instants between two progress reports
     if (disturbances_)
       disturbances_->begin([this](int host, Seconds since) { iteration_.host_failed(host, since); });
     iteration_.begin();

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-/** Executes a workload, a rank a host in their order; again with all calls if reusing some turns out to be wrong.
- * Throws UserError that names ranks and operations if it cannot end. */
+/** Executes a workload with one rank per host, in order; executes it again without reuse if the reuse of calls turns
+ * out to be wrong. Throws UserError, naming ranks and operations, if it cannot finish. */
 IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options);
 
 } // namespace weft

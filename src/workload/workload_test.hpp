@@ -8,8 +8,8 @@
 
 namespace weft {
 
-/** Returns the text of a fabric of @p nodes nodes of @p gpus GPUs, whose links have 400 GB/s within a node and 50 GB/s
- * from NIC to leaf, without latencies; one channel of NCCL has 20 GB/s. */
+/** Returns the text of a fabric of @p nodes nodes with @p gpus GPUs each, whose links have 400 GB/s within a node and
+ * 50 GB/s from NIC to leaf, without latencies; one channel of NCCL has 20 GB/s. */
 inline std::string gpu_fabric(int nodes, int gpus)
 {
   std::string text =
