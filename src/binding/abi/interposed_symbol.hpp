@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Interposition on functions of other libraries: LD_PRELOAD puts weft's definitions of the same
- * names before theirs.
+/* Interposition on functions of other libraries: LD_PRELOAD puts weft's definitions of the same names before theirs.
  *
- * If a header declares a function as non-throwing, or with other types, weft's has a C++ name of
- * its own and the symbol's name as an assembler label: SMPI ends a rank by an exception, which must
- * be able to pass. */
+ * If a header declares a function as non-throwing, or with other types, weft's definition has a different C++ name, and
+ * the symbol's name as an assembler label: SMPI ends a rank by an exception, which must be able to pass. */
 #pragma once
 
 #include <dlfcn.h>
@@ -13,9 +11,8 @@
 
 namespace weft {
 
-/** Returns the original function; null if no library of the program defines it. A SimGrid that does
- * not need libgfortran leaves it to Fortran programs, which load it privately; there is still one
- * copy for all ranks. */
+/** Returns the original function; null if no library of the program defines it. If SimGrid does not need libgfortran,
+ * only Fortran programs load it, privately; all ranks still share one copy. */
 template <class Function> Function next_definition(const char* symbol)
 {
   if (void* const found = dlsym(RTLD_NEXT, symbol))

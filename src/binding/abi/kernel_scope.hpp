@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Simcalls that do not yield. A rank's simcall ends its turn: other ranks run before it resumes.
- * Work that weft adds to a rank's turn must not end it, or messages might be reordered; such work
- * runs immediately, as in the kernel. */
+ * Work that weft adds to a rank's turn must not end the turn, or messages might be reordered; such work runs
+ * immediately, as in the kernel. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"

@@ -5,8 +5,8 @@
  * They were taken from SimGrid 4.1's src/smpi/include: smpi_coll.hpp, smpi_comm.hpp,
  * smpi_datatype.hpp, smpi_f2c.hpp, smpi_group.hpp, smpi_op.hpp, smpi_request.hpp. Only non-virtual
  * members are declared, so that these incomplete classes imply no layout; the exception is
- * RequestLayout, which binding/run/request.cpp checks at run time. Undocumented behaviour of SMPI
- * is noted here as well. */
+ * RequestLayout, which binding/run/request.cpp checks at run time. Undocumented behaviour of SMPI is documented here as
+ * well. */
 #pragma once
 
 #include <simgrid/forward.h>
@@ -35,7 +35,7 @@ static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
 extern int
     simgrid_parse_lineno; // NOLINT(readability-identifier-naming,cppcoreguidelines-avoid-non-const-global-variables)
 
-// Variables whose addresses stand for C's constants in Fortran (src/smpi/mpi/smpi_f2c.cpp).
+// Variables whose addresses represent C's constants in Fortran (src/smpi/mpi/smpi_f2c.cpp).
 // NOLINTBEGIN(readability-identifier-naming)
 extern const int mpi_bottom_;
 extern const int mpi_in_place_;
@@ -55,17 +55,17 @@ public:
 class CommImpl {
 public:
   CommImpl& set_size(double bytes); ///< before it starts; Comm::set_payload_size() takes whole bytes
-  CommImpl* start(); ///< once both sides are there; interposed in binding/tuning/flow_coalescing.cpp, as is cancel()
+  CommImpl* start(); ///< once both sides have posted; interposed in binding/tuning/flow_coalescing.cpp, as is cancel()
   void cancel();
-  bool
-  test(actor::ActorImpl* issuer); ///< whether it has ended; interposed in binding/entries/requests/tested_messages.cpp
-  void finish();                  ///< called at its end; interposed in binding/entries/polls.cpp
+  bool test(actor::ActorImpl*
+                issuer); ///< returns whether it has ended; interposed in binding/entries/requests/tested_messages.cpp
+  void finish();         ///< called at its end; interposed in binding/entries/polls.cpp
 };
 
 /** Declared in src/kernel/activity/MessImpl.hpp: an ActivityImpl, at the same address. */
 class MessImpl {
 public:
-  void cancel(); ///< once it has ended: makes both actors forget it
+  void cancel(); ///< once it has ended: removes it from both actors
   void finish(); ///< interposed in binding/entries/polls.cpp
 };
 
@@ -84,9 +84,9 @@ namespace simgrid::kernel::actor {
 class ActorImpl {
 public:
   void simcall_answer();      ///< resumes after the current simcall; simcall.hpp says when
-  void yield();               ///< called by itself: others run until it is in the run list again
-  void cleanup_from_kernel(); ///< called after its end; interposed in binding/ranks/actors_by_number.cpp
-  void suspend();             ///< until it is resumed; its activities too
+  void yield();               ///< called by the actor itself: others run until it is in the run list again
+  void cleanup_from_kernel(); ///< called after the actor's end; interposed in binding/ranks/actors_by_number.cpp
+  void suspend();             ///< until it is resumed; suspends its activities too
 };
 
 } // namespace simgrid::kernel::actor
@@ -97,7 +97,7 @@ namespace simgrid::kernel::context {
 class Context {
 public:
   static Context* self();                ///< the current context
-  static void set_current(Context* now); ///< null: none, which simcalls take for the kernel
+  static void set_current(Context* now); ///< null: no context, which simcalls interpret as the kernel
 };
 
 } // namespace simgrid::kernel::context
@@ -227,12 +227,12 @@ int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype se
 class ActorExt {
 public:
   static xbt::Extension<s4u::Actor, ActorExt> EXTENSION_ID; // NOLINT(readability-identifier-naming): SimGrid's name
-  int sampling() const;                                     ///< whether it is inside an SMPI_SAMPLE_ block
+  int sampling() const;                                     ///< true if it is inside an SMPI_SAMPLE_ block
   int initializing() const;
   int initialized() const;
   int finalized() const;
   int finalizing() const;
-  bool replaying() const;      ///< replays a trace, without message data
+  bool replaying() const;      ///< true if it replays a trace, without message data
   MPI_Comm comm_world() const; ///< null before MPI_Init
   s4u::ActorPtr get_actor();
   /* Interposed in binding/tuning/started_ranks.cpp. */
@@ -263,8 +263,8 @@ public:
 class Group {
 public:
   aid_t actor(int rank) const;                                  ///< negative if there is no such rank
-  int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED if it is not a member
-  int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl first compares all ranks with all
+  int rank(aid_t actor) const;                                  ///< MPI_UNDEFINED if the actor is not a member
+  int incl(int count, const int* ranks, MPI_Group* made) const; ///< PMPI_Group_incl first compares all pairs of ranks
   void set_mapping(aid_t actor, int rank);
   void ref();
   static void unref(MPI_Group group);
@@ -272,7 +272,7 @@ public:
 
 class Comm {
 public:
-  int id() const; ///< the same at all members, never reused; MPI_UNDEFINED while SMPI is still creating it
+  int id() const; ///< the same on all members, never reused; MPI_UNDEFINED while SMPI is creating the communicator
   int rank() const;
   int size() const;
   bool is_smp_comm() const; ///< created by SMPI for its own algorithms, or for MPI_Comm_split_type without LD_PRELOAD
@@ -285,7 +285,7 @@ public:
   /* Interposed in binding/ranks/world_placeholder.cpp, as is unref(). */
   static void destroy(MPI_Comm comm);
   static MPI_Comm f2c(int number);
-  MPI_Errhandler errhandler(); ///< with a reference, which Errhandler::unref() drops
+  MPI_Errhandler errhandler(); ///< adds a reference, which Errhandler::unref() drops
   void set_errhandler(MPI_Errhandler handler);
   MPI_Info info();
   void set_info(MPI_Info info);
@@ -320,7 +320,7 @@ public:
 
 class Errhandler {
 public:
-  void call(MPI_Comm comm, int code) const; ///< for a function of the program
+  void call(MPI_Comm comm, int code) const; ///< only for a function of the program
   void call(MPI_File file, int code) const;
   void ref();
   static void unref(Errhandler* handler);
@@ -329,9 +329,9 @@ public:
 class Datatype {
 public:
   static int keyval_id_; // NOLINT(readability-identifier-naming): SMPI's name; the next keyval
-  /** Makes a predefined datatype, in the room of a DatatypeLayout. */
+  /** Constructs a predefined datatype in the storage of a DatatypeLayout. */
   Datatype(const char* name, int number, int size, MPI_Aint low, MPI_Aint high, int flags);
-  bool is_valid() const; ///< whether it has been committed
+  bool is_valid() const; ///< true if it has been committed
   void ref();
   static void unref(MPI_Datatype datatype);
   /** Copies data and leaves the gaps of the receiving type untouched. Either type may be MPI_BYTE: packed. */
@@ -347,7 +347,7 @@ class F2C {
 public:
   static void free_f(int number) { f2c_lookup_->erase(static_cast<unsigned>(number)); }
   int add_f();                 ///< assigns a number
-  int c2f();                   ///< its number, assigned if it has none
+  int c2f();                   ///< its number, assigned now if it has none
   static F2C* f2c(int number); ///< null for an unknown number
 };
 
@@ -372,7 +372,7 @@ struct DatatypeLayout {
   unsigned flags;
   int references;
   void* contents;
-  MPI_Datatype original; ///< of a duplicate, which matches what the original matches
+  MPI_Datatype original; ///< of a duplicate, which matches the same types as the original
 };
 /** Results of MPI_Type_get_contents (Datatype_contents). */
 struct DatatypeContents {
@@ -388,7 +388,7 @@ constexpr unsigned PREDEFINED_FLAG = 0x40;
 /** Datatype flag: SMPI packs and unpacks the data (DT_FLAG_DERIVED). */
 constexpr unsigned DERIVED_FLAG = 0x800;
 
-/** Number of an object to which none has been assigned. */
+/** Number of an object that has none yet. */
 constexpr int UNNUMBERED = -1;
 
 /** Fields of a Request. */
@@ -410,7 +410,7 @@ struct RequestLayout {
   bool unmatched_types;
   std::size_t real_size;
   MPI_Comm comm;
-  kernel::activity::ActivityImplPtr action; ///< activity that SMPI waits for and tests
+  kernel::activity::ActivityImplPtr action; ///< activity for which SMPI waits and tests
   unsigned flags;
   bool detached;
   MPI_Request detached_sender; ///< receives: the sender's request; null unless a detached message has arrived
@@ -421,7 +421,7 @@ struct RequestLayout {
   std::vector<MPI_Request> parts; ///< requests of a non-blocking collective
   s4u::Host* source_host;         ///< receives with MPI_ANY_SOURCE: host of the matched sender
 };
-/** Request flags: created but not started (MPI_REQ_PREPARED); ended (MPI_REQ_FINISHED). */
+/** Request flags: created but not started (MPI_REQ_PREPARED); complete (MPI_REQ_FINISHED). */
 constexpr unsigned PREPARED_FLAG = 0x80;
 constexpr unsigned FINISHED_FLAG = 0x100;
 /** Request flags: persistent; not persistent; send; receive; non-blocking, synchronous and buffered send; one-sided;
@@ -441,9 +441,9 @@ constexpr unsigned COMPLETE_FLAG               = 0x1000;
 constexpr unsigned MATCHED_FLAG                = 0x4000;
 constexpr unsigned CANCELLED_FLAG              = 0x8000;
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAG = 0x10000;
-/** weft's own request flags, which SMPI ignores: reports its end to a list (request_list.hpp); composed of others
- * (entries/requests/composed.hpp); of several sends (pooled_requests.hpp); reused request; message of
- * binding/point_to_point; data packed into a contiguous copy; a rank sleeps until it ends; ended; failed. */
+/** weft's own request flags, which SMPI ignores: reports its completion to a list (request_list.hpp); composed of other
+ * requests (entries/requests/composed.hpp); for several sends (pooled_requests.hpp); reused request; message of
+ * binding/point_to_point; data packed into a contiguous copy; a rank sleeps until it completes; complete; failed. */
 constexpr unsigned LISTED_FLAG   = 0x800000;
 constexpr unsigned COMPOSED_FLAG = 0x1000000;
 constexpr unsigned SHARED_FLAG   = 0x2000000;
@@ -458,7 +458,7 @@ inline const RequestLayout& layout_of(MPI_Request request)
 {
   return *reinterpret_cast<const RequestLayout*>(request);
 }
-/** Returns them for a change. */
+/** Returns the fields of such a request for modification. */
 inline RequestLayout& fields_of(MPI_Request request)
 {
   return *reinterpret_cast<RequestLayout*>(request);
@@ -474,24 +474,24 @@ inline bool is_own(MPI_Request request)
 {
   return (layout_of(request).flags & OWN_FLAG) != 0;
 }
-/** Returns whether weft's transport carries a request's message, which has not ended. */
+/** Returns whether weft's transport carries a request's message and the message is pending. */
 inline bool is_own_and_pending(MPI_Request request)
 {
   return (layout_of(request).flags & (OWN_FLAG | ENDED_FLAG)) == OWN_FLAG;
 }
-/** Returns whether a request has been started and its end has not been noticed. */
+/** Returns whether a request has been started and its completion has not been observed. */
 inline bool is_active(MPI_Request request)
 {
   return request != MPI_REQUEST_NULL && (layout_of(request).flags & (PREPARED_FLAG | FINISHED_FLAG)) == 0;
 }
-/** Flags of a request that stands for a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
+/** Flags of a request that represents a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 
 class Request {
 public:
   /* Interposed in binding/point_to_point/waits.cpp, as is test(). */
   static int wait(MPI_Request* request, MPI_Status* status);
-  /** Waits for one of the requests and returns its position. */
+  /** Waits for one of the requests and returns its index. */
   static int waitany(int count, MPI_Request* requests, MPI_Status* status);
   static int waitall(int count, MPI_Request* requests, MPI_Status* statuses);
   void init_buffer(int count);                                       ///< packs the data of a derived type
@@ -505,15 +505,16 @@ public:
                        int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status);
   /** Returns a persistent receive that has not been started. */
   static MPI_Request irecv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm);
-  /** Tests whether a request has ended, and then finishes it. */
+  /** Tests whether a request is complete, and finishes it if so. */
   static int test(MPI_Request* request, MPI_Status* status, int* flag);
   /* Interposed in binding/entries/requests/some_requests.cpp. */
   static int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
   static int testsome(int count, MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses);
-  static int waitsome(int count, MPI_Request* requests, int* indices, MPI_Status* statuses); ///< number that ended
+  static int waitsome(int count, MPI_Request* requests, int* indices,
+                      MPI_Status* statuses); ///< returns the number of completed requests
   /** Returns the messages of a non-blocking SMPI collective. */
   std::vector<MPI_Request> get_nbc_requests() const;
-  /** Finishes them, or does so only if a test finds that all have ended; interposed in
+  /** Finishes the messages, or, if @p test is set, does so only if all are complete; interposed in
    * binding/entries/requests/composed.cpp. */
   static int finish_nbc_requests(MPI_Request* request, int test);
   /** Interposed in binding/point_to_point/probes.cpp. */
@@ -521,7 +522,7 @@ public:
   /* Interposed in binding/entries/polls.cpp. */
   void start(); ///< sends, or starts to receive
   static void probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
-  /** Deactivates or frees a request that has ended; interposed in binding/entries/requests/cancelled.cpp. */
+  /** Deactivates or frees a complete request; interposed in binding/entries/requests/cancelled.cpp. */
   static void finish_wait(MPI_Request* request, MPI_Status* status);
   void cancel(); ///< for an unmatched message; interposed in binding/entries/requests/cancelled.cpp
 };

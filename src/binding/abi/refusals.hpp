@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SimGrid's errors about a platform as exceptions. */
+/* SimGrid's platform errors as exceptions. */
 #pragma once
 
 namespace weft {
 
-/** Scope in which a critical message of SimGrid's, after which it would abort, is thrown as a
- * std::runtime_error (smpi_log.cpp). For use while no rank runs. */
+/** Scope in which a critical log message of SimGrid, after which SimGrid would abort, is thrown as a std::runtime_error
+ * (smpi_log.cpp). For use while no rank runs. */
 class RefusalsAsErrors {
   bool before_;
 

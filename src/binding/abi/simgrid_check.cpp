@@ -20,7 +20,7 @@
 namespace weft {
 namespace {
 
-/** Versions whose sources private_abi.hpp was compared with: src/smpi/include is the same in both. */
+/** Versions whose sources private_abi.hpp was compared with; src/smpi/include is identical in both. */
 constexpr std::array CHECKED{std::pair{4, 0}, std::pair{4, 1}};
 
 [[noreturn]] void refuse(const std::string& difference)
@@ -70,7 +70,7 @@ public:
     }
   }
 
-  /** Calls @p visit with the name of each function that this library defines and exports, but inline ones. */
+  /** Calls @p visit with the name of each function that this library defines and exports, except inline ones. */
   template <class Visit> void each_function(const Visit& visit) const
   {
     if (not symbols_ || not names_ || not buckets_)
@@ -88,12 +88,12 @@ public:
         const ElfW(Sym) & symbol = symbols_[index];
         if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL)
           visit(names_ + symbol.st_name);
-      } while ((chains[index++ - first] & 1U) == 0); // the last of a bucket
+      } while ((chains[index++ - first] & 1U) == 0); // the last entry of a bucket
     }
   }
 };
 
-/** Checks that each function with a name of SimGrid's, which replaces one, has an original. */
+/** Checks that each function that interposes on a function of SimGrid has an original. */
 void check_symbols()
 {
   OwnSymbols().each_function([](const char* name) {
@@ -103,11 +103,11 @@ void check_symbols()
   });
 }
 
-/** Compares fields of a datatype with what SMPI's own functions return. The layouts of requests and of actors'
+/** Compares fields of a datatype with the results of SMPI's own functions. The layouts of requests and of actors'
  * extensions are checked when the first ones are made (require_layout(), started_ranks.cpp). */
 void check_layouts()
 {
-  // Compilers take the object for as small as its declaration here, which has no fields, if they know it.
+  // Volatile, since compilers that know the object assume the size of its declaration here, which has no fields.
   const volatile MPI_Datatype known = MPI_DOUBLE_INT;
   const MPI_Datatype type           = known;
   const auto& fields                = *reinterpret_cast<const simgrid::smpi::DatatypeLayout*>(type);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Test that the SimGrid that runs is one whose private symbols and layouts weft knows. */
+/* Check that the loaded SimGrid has the private symbols and layouts that weft expects. */
 #pragma once
 
 namespace weft {
 
-/** Checks SimGrid's version, the functions that weft replaces, and fields that it reads. Takes less than a millisecond.
+/** Checks SimGrid's version, the functions on which weft interposes, and the fields that it reads. Takes less than a
+ * millisecond.
  * @throws UserError that names the first difference. */
 void check_simgrid();
 

@@ -19,7 +19,7 @@ struct CodeRange {
   std::uintptr_t end   = 0;
 };
 
-/** Code of the simulator. No vector: allocators ask while they start. */
+/** Address ranges of the simulator's code. No vector: allocators call this while they start. */
 struct SimulatorCode {
   std::array<CodeRange, 32> ranges{};
   std::size_t size = 0;
@@ -68,8 +68,8 @@ LibraryKind find_library_kind(const void* address)
   return begins_with_one(name, THREADS) ? LibraryKind::threads : LibraryKind::program;
 }
 
-/** The same as find_library_kind(). Programs read the clock from a few places, often: the answer for a place is kept in
- * the bits below its address. */
+/** Cached form of find_library_kind(). Programs read the clock often, from few call sites: the answer for a call site
+ * is cached in the low bits of its address. */
 LibraryKind library_kind(const void* address)
 {
   constexpr std::size_t KEPT         = 1024;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Tells whose code calls a function of the system. What answers ranks from the simulation must leave the simulator the
- * machine's answer, and libraries that make threads of their own too: these run, and wait, on this machine. */
+/* Classification of the code that calls a system function. Interposed functions that answer ranks from the simulation
+ * must pass on calls of the simulator, and of libraries that create threads: these run, and wait, on the real
+ * machine. */
 #pragma once
 
 namespace weft {
@@ -11,7 +12,7 @@ bool is_in_simulator(const void* address);
 /** Returns whether @p address is in the code of an OpenMP library. */
 bool is_in_openmp(const void* address);
 
-/** Returns whether @p address is in the code of a library that makes threads: OpenMP's, a BLAS, or TBB. */
+/** Returns whether @p address is in the code of a library that creates threads: OpenMP's, a BLAS, or TBB. */
 bool is_in_thread_library(const void* address);
 
 } // namespace weft

@@ -9,7 +9,7 @@ namespace weft {
 
 #if SIMGRID_VERSION >= 40100
 
-/** Lets @p zone take further hosts and links. */
+/** Lets further hosts and links be added to @p zone. */
 inline void unseal_zone(simgrid::kernel::routing::NetZoneImpl& zone)
 {
   zone.unseal();
@@ -17,7 +17,7 @@ inline void unseal_zone(simgrid::kernel::routing::NetZoneImpl& zone)
 
 #else
 
-/** Gives access to a private member: an explicit instantiation may name it. */
+/** Gives access to a private member, which an explicit instantiation may name. */
 template <bool simgrid::kernel::routing::NetZoneImpl::* SEALED> struct SealedFlag {
   friend void unseal_zone(simgrid::kernel::routing::NetZoneImpl& zone) { zone.*SEALED = false; }
 };

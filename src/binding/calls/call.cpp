@@ -121,7 +121,7 @@ bool Call::may_be_scheduled() const
 bool Call::schedule(const HostShape& shape)
 {
   HostCall call = host_call(descriptor_);
-  call.block    = nullptr; // refers to counts that the rank may change; the schedule keeps its own copy
+  call.block    = nullptr; // refers to counts that the rank may change; the schedule has its own copy
   call.count    = shape.count;
   call.element  = shape.element;
   try {
@@ -198,7 +198,7 @@ void Call::record_schedule(Record& record) const
 
 void Call::count_for_tools(double duration) const
 {
-  // The end of a non-blocking call may come while another rank runs.
+  // A non-blocking call may end while another rank runs.
   const aid_t actor = communicator_ ? communicator_->actors[static_cast<std::size_t>(rank)] : current_actor();
   RankCounters::count_collective(actor,
                                  {descriptor_.kind, number_, descriptor_.own_bytes, decision_.offloaded(), duration});
@@ -242,7 +242,7 @@ void StartedCall::ends(const FlowResult& result)
   check(result);
   end();
   signal_.fire();
-  // The request may keep this object for long; release what the ranks share.
+  // The request may keep this object alive for long, so release the state shared by ranks.
   pending_.reset();
   communicator_.reset();
 }
@@ -252,7 +252,7 @@ void StartedCall::ends(const FlowResult& result)
 MPI_Request StartedCall::start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape)
 {
   const MPI_Request request = make_request(call);
-  const auto pending        = call->pending_; // keeps the state alive: the call may end immediately
+  const auto pending        = call->pending_; // keeps the state alive, since the call may end immediately
   pending->scheduled->join(call->rank, shape, false,
                            [its = call.get()](const FlowResult& result) { its->ends(result); });
   pending->scheduled->wake();
@@ -270,7 +270,8 @@ MPI_Request StartedCall::start_offload(const std::shared_ptr<StartedCall>& call,
                                        MPI_Op operation)
 {
   call->context_.core_noise.pay(
-      call->pending_->offloaded->host_overhead()); // paid first: a rank killed meanwhile must leave no request
+      call->pending_->offloaded
+          ->host_overhead()); // paid first: a rank that is killed meanwhile must not leave a request behind
   const MPI_Request request = make_request(call);
   const auto offloaded      = call->pending_->offloaded;
   offloaded->join(call->rank, buffers, stay, operation,

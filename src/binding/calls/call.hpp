@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One rank's part of a collective call, from entry to end. */
+/* One rank's part in a collective call, from entry to end. */
 #pragma once
 
 #include "binding/data/exchange.hpp"
@@ -17,8 +17,8 @@ namespace weft {
 class Record;
 class RunContext;
 
-/** Returns whether the program itself makes the call, rather than another collective, or SMPI while
- * it creates the communicator. */
+/** Returns whether the program itself makes the call, rather than another collective, or SMPI while it creates the
+ * communicator. */
 bool is_own_call(MPI_Comm comm);
 
 /** Scope in which the current rank's calls do not count as the program's own, because SMPI's
@@ -34,16 +34,16 @@ public:
   ~CollectiveScope();
 };
 
-/** Description of a call and its rank in the communicator, kept for further calls with the same arguments. */
+/** Description of a call and its rank in the communicator, reused for calls with the same arguments. */
 struct KeptCall {
   CallDescriptor descriptor;
   std::shared_ptr<Communicator> communicator;
   int rank = 0;
 };
 
-/** One rank's part of a collective call: the constructor enters the call, end() counts it in the
- * record. Code that only the first rank or an error path needs is in noinline functions, which
- * keeps it off the other ranks' stacks: with millions of ranks, each has one page of stack. */
+/** One rank's part in a collective call: the constructor enters the call, end() counts it in the record. Code needed
+ * only by the first rank or on error paths is in noinline functions, to keep it off the stacks of all other ranks: with
+ * millions of ranks, each has one page of stack. */
 class Call {
   int size_     = 0;
   int number_   = MPI_UNDEFINED; // of the communicator, if a rank has asked for its counters
@@ -51,7 +51,7 @@ class Call {
   std::shared_ptr<HostData> alone_data_;
   bool ended_ = false;
 
-  // Out of line, here and below, as the class comment says.
+  // Out of line, here and below, for the reason in the class comment.
   [[gnu::noinline]] void begin(MPI_Comm comm);
   bool may_be_scheduled() const;
   [[gnu::noinline]] bool schedule(const HostShape& shape);
@@ -77,8 +77,8 @@ protected:
 public:
   int rank = 0;
 
-  /** Enters the call that @p describe describes. Calling it here keeps a single copy of the
-   * descriptor on the rank's stack. */
+  /** Enters the call that @p describe describes. Calling @p describe here keeps a single copy of the descriptor on the
+   * rank's stack. */
   template <class Describe>
   Call(RunContext& context, Describe&& describe, MPI_Comm comm) : context_(context), descriptor_(describe())
   {
@@ -95,7 +95,7 @@ public:
   bool alone() const { return size_ == 1; }
   KeptCall kept() const { return {descriptor_, communicator_, rank}; }
 
-  /** Returns the data of a call that the hosts execute; the first rank to ask creates it with @p make. */
+  /** Returns the data of a call that the hosts execute; the first rank that needs it creates it with @p make. */
   template <class Data, class Make> Data& host_data(Make&& make)
   {
     std::shared_ptr<HostData>& data = pending_ ? pending_->host_data : alone_data_;
@@ -103,12 +103,12 @@ public:
       data = make(size_);
     return static_cast<Data&>(*data);
   }
-  /** Ends this rank's part in the data of that call. */
+  /** Ends this rank's part in the host data. */
   void leave_host_data();
 
-  /** Returns whether a weft schedule executes the call; all ranks get the same answer.
-   * @p make_parts returns an object with host_shape() (host_calls.hpp); it is called only if a
-   * schedule is possible and none exists yet. Out of line. */
+  /** Returns whether a weft schedule executes the call; all ranks get the same answer. @p make_parts returns an object
+   * with host_shape() (host_calls.hpp), and is called only if a schedule is possible and none exists yet. Out of
+   * line. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)
   {
     if (not may_be_scheduled())
@@ -118,12 +118,12 @@ public:
     const auto& parts = make_parts();
     return schedule(parts.host_shape());
   }
-  /** Has weft's own schedule execute a call that SMPI's algorithm refuses, as it does at each rank. Out of line. */
+  /** Makes weft's own schedule execute a call that SMPI's algorithm refuses, as it does on each rank. Out of line. */
   [[gnu::noinline]] void schedule_instead(HostShape shape);
-  /** Joins the schedule; @p until_end is woken when this rank's part ends. Out of line. */
+  /** Joins the schedule; wakes @p until_end when this rank's part ends. Out of line. */
   [[gnu::noinline]] void join_schedule(const HostShape& shape, Sleep& until_end);
-  /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy
-   * the rank's stack meanwhile. */
+  /** Waits for the end of the schedule. Separate from join_schedule(), whose locals would occupy the rank's stack
+   * during the wait. */
   void wait_for_schedule(Sleep& until_end) const;
 
   /** Executes an offloaded call and waits for its end. Out of line. */
@@ -142,12 +142,12 @@ class StartedCall : public Call {
 public:
   using Call::Call;
 
-  /** Starts a schedule; @p call is kept until its end. */
+  /** Starts a schedule; @p call is kept alive until its end. */
   static MPI_Request start_schedule(const std::shared_ptr<StartedCall>& call, const HostShape& shape);
-  /** Returns the request of a call that ends at once, because its rank is alone. */
+  /** Returns the request of a call that ends immediately, because its rank is alone. */
   static MPI_Request start_ended(const std::shared_ptr<StartedCall>& call);
-  /** Starts an offloaded call; @p call is kept until its end. @p stay: the buffers remain unchanged
-   * until then. */
+  /** Starts an offloaded call; @p call is kept alive until its end. @p stay: the buffers remain unchanged until
+   * then. */
   static MPI_Request start_offload(const std::shared_ptr<StartedCall>& call, const RankBuffers& buffers, bool stay,
                                    MPI_Op operation);
 };

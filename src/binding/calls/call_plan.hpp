@@ -19,7 +19,7 @@ public:
   int start(MPI_Request* request) const { return start_(request); }
 };
 
-/** Scope in which the current rank makes the call that a plan is for. */
+/** Scope in which the current rank makes the call to which a plan belongs. */
 class PlanScope {
   static inline const PlanScope* innermost = nullptr;
 
@@ -31,10 +31,10 @@ public:
   PlanScope(CallPlan& plan, MPI_Comm comm);
   PlanScope(const PlanScope&)            = delete;
   PlanScope& operator=(const PlanScope&) = delete;
-  /** Other ranks may have opened scopes meanwhile: theirs then get no plan until their next start. */
+  /** Other ranks may have opened scopes meanwhile; these get no plan until their next start. */
   ~PlanScope() { innermost = nullptr; }
 
-  /** Returns the plan of the call that the current rank makes on @p comm; mostly null. */
+  /** Returns the plan of the call that the current rank makes on @p comm; usually null. */
   static CallPlan* plan_of(MPI_Comm comm)
   {
     return innermost ? innermost->if_own(comm) : nullptr; // out of line for the rare case

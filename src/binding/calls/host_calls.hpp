@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls that the hosts execute: their data, and the placeholder arguments that SMPI's algorithm gets
- * instead (host_data.hpp). One function per collective, shared by the blocking and the non-blocking
- * form. */
+/* Calls that the hosts execute: their data, and the placeholder arguments passed to SMPI's algorithm (host_data.hpp).
+ * One function per collective, shared by the blocking and the non-blocking form. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -22,7 +21,7 @@ namespace weft {
 template <class... Arguments> struct MovedCall {
   Sides sides;
   std::tuple<Arguments...> arguments;
-  std::vector<PlaceholderBuffers> kept = {}; ///< arrays that the arguments point to
+  std::vector<PlaceholderBuffers> kept = {}; ///< arrays to which the arguments point
   bool uneven      = false;   ///< block sizes may differ between ranks although this rank passes no counts
   const int* parts = nullptr; ///< Allgatherv: elements of each rank's block
 
@@ -71,8 +70,7 @@ template <class... Arguments> struct ReducedCall {
   // SMPI frees its copies for MPI_IN_PLACE before a non-blocking call has ended.
   bool wanted(bool blocks) const
   {
-    // SMPI's recursive-halving and butterfly algorithms for Reduce_scatter give wrong sums if parts
-    // differ in size.
+    // SMPI's recursive-halving and butterfly algorithms for Reduce_scatter compute wrong sums if parts differ in size.
     const bool parted = shape.movement == Movement::reduce_scatter;
     return operation != MPI_OP_NULL && (not blocks || needs_own_data(type, operation) || parted);
   }
@@ -102,7 +100,7 @@ template <class... Arguments> struct PrefixCall {
   bool exclusive;
   std::tuple<Arguments...> arguments;
 
-  // SMPI's algorithms are correct only for commutative operations whose neutral element is zero.
+  // SMPI's algorithms are correct only for commutative operations whose identity element is zero.
   bool wanted(bool) const { return operation != MPI_OP_NULL; }
   bool has_data() const { return operation != MPI_OP_NULL; }
   HostShape host_shape() const { return reduction_shape(buffers.send_count, type); }
@@ -122,8 +120,8 @@ struct EmptyCall {
   static void come(Call&, bool) {}
 };
 
-/** Joins a scheduled call. @return whether it has data */
-// Out of line, as the next two: calls that take another path need no stack for it.
+/** Joins a scheduled call. @return true if it has data */
+// Out of line, like the next two functions: calls that take another path need no stack for them.
 template <class MakeParts>
 [[gnu::noinline]] bool join_scheduled(Call& call, const MakeParts& make_parts, Sleep& until_end)
 {
@@ -145,7 +143,7 @@ template <class MakeParts> [[gnu::noinline]] int run_scheduled(Call& call, const
   return MPI_SUCCESS;
 }
 
-/** Result of an SMPI algorithm that cannot execute the call, at any of its ranks: none has sent a message. */
+/** Result of an SMPI algorithm that cannot execute the call. All ranks get it before any has sent a message. */
 constexpr int REFUSED_BY_SMPI = -1;
 
 /** Waits for the end of a schedule that executes a call instead of SMPI's algorithm. Out of line, as above. */
@@ -157,7 +155,7 @@ constexpr int REFUSED_BY_SMPI = -1;
   call.wait_for_schedule(until_end);
 }
 
-/** Runs a blocking call with SMPI's algorithm; weft moves the data if wanted. Out of line, as above. If the algorithm
+/** Runs a blocking call with SMPI's algorithm; weft moves the data if needed. Out of line, as above. If the algorithm
  * refuses the call, a schedule executes it. */
 template <class MakeParts, class Algorithm, class... Arguments>
 [[gnu::noinline]] int run_theirs(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
@@ -194,9 +192,9 @@ template <class MakeParts, class Algorithm, class... Arguments>
   }
 }
 
-/** Executes a blocking call on the hosts, by a schedule or by SMPI's @p algorithm; weft moves
- * the data if wanted. The last of @p arguments, the call's own, is the communicator. Only one
- * result of @p make_parts is on the rank's stack. */
+/** Executes a blocking call on the hosts, by a schedule or by SMPI's @p algorithm; weft moves the data if needed. The
+ * last of @p arguments, the call's own, is the communicator. Only one result of @p make_parts is on the rank's
+ * stack. */
 template <class MakeParts, class Algorithm, class... Arguments>
 int run_on_hosts(Call& call, MPI_Comm comm, const MakeParts& make_parts, const Algorithm& algorithm,
                  Arguments... arguments)
@@ -262,7 +260,7 @@ inline auto moved_allgatherv(const void* send, int send_count, MPI_Datatype send
   return call;
 }
 
-/** With MPI_IN_PLACE the root contributes nothing to itself; SMPI's algorithm copies the placeholder as usual. */
+/** With MPI_IN_PLACE the root contributes no block to itself; SMPI's algorithm copies the placeholder as usual. */
 inline auto moved_gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                          MPI_Datatype type, int root, MPI_Comm comm)
 {

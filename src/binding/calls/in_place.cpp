@@ -3,8 +3,8 @@
  *
  * Before SMPI calls an algorithm, it copies an in-place contribution into count times the type's
  * extent, gaps included. A type with elements before its address or beyond its extent overruns that
- * memory. weft therefore makes the copy itself, so that SMPI sees a call that is not in place.
- * SMPI's blocking calls come through here as well. */
+ * memory. weft therefore makes the copy itself, so that SMPI sees a call that is not in place. SMPI's blocking calls
+ * also pass through here. */
 #include "binding/calls/in_place.hpp"
 
 #include "binding/abi/private_abi.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions that return the time. libstdc++'s clocks are replaced too, since the simulator reads them as well: their
- * caller tells for whom the time is. */
+/* Interposed functions that return the time. libstdc++'s clocks are included, since the simulator reads them too: the
+ * caller's address decides whether the time is simulated. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/clocks/simulated_time.hpp"
 #include "binding/process/process.hpp"
@@ -136,7 +136,7 @@ std::clock_t weft_clock()
   if (not now)
     return THEIRS();
   const timeval time = weft::timeval_of(*now);
-  return time.tv_sec * CLOCKS_PER_SEC + time.tv_usec; // a million a second in POSIX
+  return time.tv_sec * CLOCKS_PER_SEC + time.tv_usec; // a million per second in POSIX
 }
 
 std::clock_t weft_times(tms* used)

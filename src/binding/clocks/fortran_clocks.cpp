@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* gfortran's DTIME, the CPU time since its last call: libgfortran keeps the time of that call in static variables
- * (intrinsics/dtime.c), which all ranks share. ETIME, which returns the CPU time since the start, keeps none. */
+/* gfortran's DTIME, the CPU time since its last call: libgfortran stores the time of that call in static variables
+ * (intrinsics/dtime.c), which all ranks would share. ETIME, which returns the CPU time since the start, stores none. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/clocks/simulated_time.hpp"
 #include "binding/process/own_state.hpp"
@@ -25,7 +25,7 @@ struct LastCall {
 };
 
 /** Writes user and system time since the rank's last call into @p times and the sum into @p result. Returns false if
- * no rank calls. */
+ * the caller is not a rank. */
 bool write_own(const FortranTimes& times, float& result, const void* caller)
 {
   auto* const last = OwnState<LastCall>::get().here();

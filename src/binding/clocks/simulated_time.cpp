@@ -38,7 +38,7 @@ std::optional<double> simulated_time(const void* caller)
 {
   if (not is_programs_call(caller))
     return std::nullopt;
-  // Other threads do not ask SimGrid for their rank: it might make them wait for their turn.
+  // Other threads do not ask SimGrid for their rank, since it might make them wait for their turn.
   if (not running_context || is_other_thread() || not is_simulating())
     return time_now();
   if (is_sampling())
@@ -89,8 +89,8 @@ bool sleep_simulated(const void* caller, double seconds)
   return true;
 }
 
-/* Rounded to nanoseconds: the time after a sleep is then no nanosecond short of its start and length. All units follow
- * from nanoseconds, so that clocks agree. */
+/* Rounded to nanoseconds, so that the time after a sleep is not a nanosecond before start plus duration. All units
+ * derive from nanoseconds, so that clocks agree. */
 std::timespec timespec_of(double seconds)
 {
   constexpr double MOST  = 4e18; // fits into 64 bits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions that let time pass. For a rank it is simulated; the program's other threads sleep in real time. `select`
- * and `poll` sleep if they watch no file. */
+/* Functions that sleep. For a rank, time is simulated; the program's other threads sleep in real time. `select` and
+ * `poll` sleep if they watch no file. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/clocks/simulated_time.hpp"
 
@@ -34,7 +34,7 @@ bool watches_none(int count, const fd_set* read, const fd_set* write, const fd_s
   });
 }
 
-/** Returns whether poll() watches no file, in which case it returns none. */
+/** Returns whether poll() watches no file, so that it returns none. */
 bool watches_none(pollfd* files, nfds_t count)
 {
   const std::span<pollfd> all(files, files ? count : 0);

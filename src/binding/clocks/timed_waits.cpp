@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Waits of threads until a deadline, which the program has computed from a simulated clock.
+/* Waits of threads until a deadline that the program has computed from a simulated clock.
  *
- * What they wait for comes from a thread that runs in real time, so they wait as long on this machine as the deadline
- * is ahead in the simulation. If it passes on a rank's own thread, that time passes for the rank, too. libstdc++ waits
- * for a future and a semaphore by system calls, which go through syscall(). */
+ * The event they wait for comes from a thread that runs in real time. The real duration of a wait is therefore the
+ * simulated time left until the deadline. If the deadline passes on a rank's own thread, that time passes for the rank
+ * too. libstdc++ waits for futures and semaphores by system calls, which go through syscall(). */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/clocks/simulated_time.hpp"
 #include "binding/observe/computation_clock.hpp"
@@ -24,7 +24,7 @@
 namespace weft {
 namespace {
 
-/** Simulated deadline, as one on this machine's clock. */
+/** Simulated deadline, converted to a real clock. */
 class Deadline {
   std::timespec on_machine_{};
   double left_ = 0;
@@ -43,7 +43,7 @@ public:
 
   const std::timespec* on_machine() const { return &on_machine_; }
 
-  /** Lets the time until the deadline, which has passed on this machine, pass for the rank. */
+  /** Advances the rank's time to the deadline, which has passed in real time. */
   void pass() const
   {
     if (left_ > 0 && is_ranks_thread())
@@ -51,8 +51,8 @@ public:
   }
 };
 
-/** Returns whether a deadline is one in simulated time. Others are in no form of the system's, or from this machine's
- * clock, which blocks that a program samples and system calls read: it shows decades more. */
+/** Returns whether a deadline is in simulated time. All others are invalid, or come from a real clock, which sampled
+ * blocks and system calls read: it is decades ahead. */
 bool is_simulated(const std::timespec* deadline, const void* caller)
 {
   constexpr double DECADES = 1e9;
@@ -61,7 +61,7 @@ bool is_simulated(const std::timespec* deadline, const void* caller)
          not(is_ranks_thread() && is_sampling());
 }
 
-/** Calls @p wait with the deadline on this machine's @p clock; it returns @p timed_out if that has passed. */
+/** Calls @p wait with the deadline on the real @p clock; it returns @p timed_out if that has passed. */
 template <class Wait>
 int wait_until(const void* caller, clockid_t clock, const std::timespec* deadline, int timed_out, Wait wait)
 {
@@ -74,7 +74,7 @@ int wait_until(const void* caller, clockid_t clock, const std::timespec* deadlin
   return failed;
 }
 
-/** The same for functions that return -1, and @p timed_out in errno. */
+/** As above, for functions that return -1, and @p timed_out in errno. */
 template <class Wait>
 int wait_with_errno(const void* caller, clockid_t clock, const std::timespec* deadline, int timed_out, Wait wait)
 {
@@ -84,7 +84,7 @@ int wait_with_errno(const void* caller, clockid_t clock, const std::timespec* de
   return failed == 0 ? 0 : -1;
 }
 
-/** Waits for a condition. Its own clock is not known, so that of the wait is named where the C library can. */
+/** Waits for a condition. Its own clock is unknown, so the wait names its clock where the C library can. */
 int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, const std::timespec* deadline,
                        const void* caller)
 {
@@ -99,7 +99,7 @@ int wait_for_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, const 
                     [=](const std::timespec* time) { return WITH_CLOCK(condition, mutex, CLOCK_MONOTONIC, time); });
 }
 
-/** Waits for the end of a thread, which simulated threads reach in simulated time. */
+/** Waits for the end of a thread; simulated threads end in simulated time. */
 template <class Join>
 int wait_for_end(const void* caller, clockid_t clock, pthread_t thread, const std::timespec* deadline, Join join)
 {
@@ -110,7 +110,7 @@ int wait_for_end(const void* caller, clockid_t clock, pthread_t thread, const st
   return wait_until(caller, clock, deadline, ETIMEDOUT, join);
 }
 
-/** Returns whether a futex operation has a deadline rather than a duration, and the clock of it. */
+/** Returns whether a futex operation has a deadline rather than a duration, and sets its clock. */
 bool has_deadline(long operation, clockid_t& clock)
 {
   const auto all = static_cast<unsigned long>(operation);
@@ -127,8 +127,8 @@ bool has_deadline(long operation, clockid_t& clock)
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-/** A function with a deadline as its last parameter. @p clock is that of the deadline, @p waits and @p timed_out say
- * how the function tells that it has passed. */
+/** Defines a function with a deadline as its last parameter. @p clock is the deadline's clock; @p waits and @p
+ * timed_out state how the function reports that it has passed. */
 #define WEFT_TIMED_WAIT(name, waits, clock, timed_out, parameters, ...)                                                \
   int weft_##name parameters WEFT_REPLACES(#name);                                                                     \
   int weft_##name parameters                                                                                           \
@@ -189,7 +189,7 @@ int weft_pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mute
   return weft::wait_for_condition(condition, mutex, deadline, __builtin_return_address(0));
 }
 
-// The arguments are read as the most that there may be, as glibc does.
+// The arguments are read up to the maximum number, as in glibc.
 long weft_syscall(long number, ...) WEFT_REPLACES("syscall");
 long weft_syscall(long number, ...)
 {

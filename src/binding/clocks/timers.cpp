@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Timers of the kernel, which run in real time: the first that a rank sets makes a note. */
+/* Kernel timers, which run in real time: the first one that a rank sets adds a note to the output. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/clocks/simulated_time.hpp"
 #include "binding/process/process.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Data of reductions on intercommunicators: each group gets the result of the other's contributions, combined in rank
- * order. */
+/* Data of reductions on intercommunicators: each group gets the result of the opposite group's contributions, combined
+ * in rank order. */
 #pragma once
 
 #include "binding/data/elements.hpp"
@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/** Part of the other group's result that a rank gets. */
+/** Part of the remote group's result that a rank receives. */
 struct GotPart {
   void* buffer      = nullptr; ///< null: nothing
   int first         = 0;       ///< first element
@@ -36,10 +36,10 @@ class BetweenReduction : public HostData {
   };
   struct Group {
     std::vector<Values> values; // by rank of the group, until they are combined
-    std::size_t missing = 0;    // contributions
+    std::size_t missing = 0;    // contributions yet to come
     Values result;
-    bool data = true;                 // false: a buffer is shared, so nobody reads the result
-    std::vector<WaitingPart> waiting; // of ranks of the other group that have entered
+    bool data = true;                 // false: a buffer is shared, so the result is never read
+    std::vector<WaitingPart> waiting; // of ranks of the remote group that have entered
   };
   std::array<Group, 2> groups_;
   std::size_t first_size_;
@@ -49,7 +49,7 @@ class BetweenReduction : public HostData {
 public:
   /** @param first_size ranks of the first group, of @p ranks in all */
   BetweenReduction(int first_size, int ranks);
-  /** Enters rank @p rank of both groups. */
+  /** Enters rank @p rank, counted through both groups. */
   void come(int rank, const GivenValues& given, const GotPart& got);
   void leave(int) override {}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Blocks of ranks' buffers in calls that only move data: their place and how they are copied. */
+/* Blocks of ranks' buffers in calls that only move data: their location, and how they are copied. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -56,8 +56,8 @@ inline void copy(const Block& from, const Block& to)
   }
 }
 
-/** Side of a rank's arguments; copies its arrays and references its types if the owner may change
- * or free them during the call. */
+/** Side of a rank's arguments. Copies its arrays, and references its types, if the owner may change or free them during
+ * the call. */
 class KeptSide {
   std::vector<int> counts_;
   std::vector<int> displacements_;

@@ -79,8 +79,8 @@ CallDescriptor describe_allgatherv(const CallDescriptor& form, const int* counts
 CallDescriptor describe_gather(const CallDescriptor& form, int count, MPI_Datatype type, int root_count,
                                MPI_Datatype root_type, int root, MPI_Comm comm)
 {
-  // At the root, a rank's own arguments may belong to MPI_IN_PLACE; elsewhere the root's arguments
-  // are not significant.
+  // At the root, a rank's own arguments may be replaced by MPI_IN_PLACE; elsewhere the root's arguments are not
+  // significant.
   const std::int64_t bytes = place_in(comm).rank == root ? size_of(root_count, root_type) : size_of(count, type);
   return in_bytes(form, bytes, bytes, root);
 }
@@ -112,7 +112,7 @@ CallDescriptor describe_alltoallw(const CallDescriptor& form, const int* counts,
 
 RankBuffers reduction_buffers(const void* send, void* receive, int count, MPI_Datatype type)
 {
-  // SMPI leaves resolving MPI_IN_PLACE to the algorithms of a Reduce (PMPI_Ireduce in smpi_pmpi_coll.cpp).
+  // SMPI leaves it to the algorithms of a Reduce to resolve MPI_IN_PLACE (PMPI_Ireduce in smpi_pmpi_coll.cpp).
   return {address(send == MPI_IN_PLACE ? receive : send), count, type, address(receive), count, type};
 }
 

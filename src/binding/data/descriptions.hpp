@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Descriptors of calls from the arguments of MPI's functions, shared by the blocking and the
- * non-blocking form: each function fills the descriptor that it is given (blocking("allreduce")).
- * The number of ranks is filled in when the call is entered.
+/* Descriptors of calls from the arguments of MPI's functions, shared by the blocking and the non-blocking form: each
+ * function fills the descriptor passed to it (blocking("allreduce")). The number of ranks is filled in when the call is
+ * entered.
  *
- * Where MPI requires only equal type signatures (count x type), ranks have to agree on the number
- * of bytes. */
+ * Where MPI requires only equal type signatures (count x type), ranks must agree on the number of bytes. */
 #pragma once
 
 #include "binding/data/exchange.hpp"
@@ -21,8 +20,8 @@ CallDescriptor describe_barrier(const CallDescriptor& form);
 CallDescriptor describe_bcast(const CallDescriptor& form, int count, MPI_Datatype type, int root);
 CallDescriptor describe_allgather(const CallDescriptor& form, int count, MPI_Datatype type);
 CallDescriptor describe_allgatherv(const CallDescriptor& form, const int* counts, MPI_Datatype type, MPI_Comm comm);
-/** Describes a Gather or a Scatter: @p count is what a rank sends (Scatter: receives),
- * @p root_count what the root receives from each rank (Scatter: sends to each). */
+/** Describes a Gather or a Scatter: @p count elements are sent (Scatter: received) by a rank, and @p root_count
+ * received from each rank (Scatter: sent to each) by the root. */
 CallDescriptor describe_gather(const CallDescriptor& form, int count, MPI_Datatype type, int root_count,
                                MPI_Datatype root_type, int root, MPI_Comm comm);
 /** Describes a Gatherv or a Scatterv, where only the root knows every rank's count. */

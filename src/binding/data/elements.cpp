@@ -41,7 +41,7 @@ MPI_Aint extent_of(MPI_Datatype type)
 std::size_t element_size(MPI_Datatype type)
 {
   MPI_Count size = 0;
-  PMPI_Type_size_x(type, &size); // an int does not hold the size of large counts' types
+  PMPI_Type_size_x(type, &size); // the size of large counts' types may exceed an int
   return static_cast<std::size_t>(size);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Elements of MPI datatypes: bounds and copies; packing is in datatypes/. */
+/* Elements of MPI datatypes: bounds and copies. Packing is in datatypes/. */
 #pragma once
 
 #include "binding/datatypes/packing.hpp"
@@ -22,9 +22,9 @@ struct Span {
 
 Span span_of(MPI_Datatype type);
 MPI_Aint extent_of(MPI_Datatype type);
-/** Returns the bytes of data in an element, gaps excluded. */
+/** Returns the bytes of data in an element, without gaps. */
 std::size_t element_size(MPI_Datatype type);
-/** Returns whether a type is predefined and its elements are contiguous. */
+/** Returns whether a type is predefined with contiguous elements. */
 bool is_plain(MPI_Datatype type);
 /** Copies elements but not the gaps between them. */
 void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
@@ -33,7 +33,7 @@ void copy_elements(const void* from, void* to, int count, MPI_Datatype type);
  * addresses (MPI_BOTTOM) it may differ from rank to rank within one call. */
 MPI_Aint beginning_of(MPI_Datatype type);
 
-/** Reference to a datatype, which lives on if the program frees its handle. */
+/** Reference to a datatype, which stays valid if the program frees its handle. */
 class HeldType {
   MPI_Datatype type_;
 
@@ -44,11 +44,11 @@ public:
   HeldType& operator=(const HeldType&) = delete;
   HeldType& operator=(HeldType&&)      = delete;
   ~HeldType();
-  /** Returns the datatype itself: the program's operations are called with it. */
+  /** Returns the datatype itself, with which the program's operations are called. */
   MPI_Datatype get() const { return type_; }
 };
 
-/** Storage for elements of a type, whatever its bounds. */
+/** Storage for elements of a type with any bounds. */
 class Values {
   std::unique_ptr<std::byte[]> storage_; // NOLINT(modernize-avoid-c-arrays): a vector would write zeros first
   MPI_Aint offset_ = 0;

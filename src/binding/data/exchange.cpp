@@ -23,8 +23,8 @@ bool is_shared(const RankBuffers& buffers)
   return weft::is_shared(buffers.send) || weft::is_shared(buffers.receive);
 }
 
-/** A rank's buffers, kept until its result is delivered. Only what may change is copied, because
- * there is one object per rank and call. */
+/** Copy of a rank's buffer arguments, kept until its result is delivered. Only arguments that may change are copied,
+ * because there is one object per rank and call. */
 class KeptBuffers {
   struct Copied {
     std::vector<int> counts;
@@ -45,8 +45,7 @@ public:
     if (not own_type && not buffers.counts && not buffers.displacements)
       return;
     copied_ = std::make_unique<Copied>();
-    // The arrays may be SMPI's own, and a program may free a type that is still in use (MPI 4.1,
-    // section 5.1.9).
+    // The arrays may be SMPI's own, and a program may free a type that is still in use (MPI 4.1, section 5.1.9).
     const auto copy = [ranks](const int*& numbers, std::vector<int>& into) {
       if (not numbers)
         return;
@@ -89,7 +88,7 @@ class Reduction : public Exchange {
   MPI_Aint extent_    = 0;
   Values result_;
 
-  /** Returns a rank's contribution, at the address that suits the result's type. */
+  /** Returns a rank's contribution, at the address that fits the result's type. */
   const void* contribution(std::size_t rank) const
   {
     const bool copied = not copies_.empty() && copies_[rank];
@@ -113,7 +112,7 @@ public:
       copies_.resize(ranks_.size());
       copies_[at] = Values(buffers.send, buffers.send_count, buffers.send_type);
     }
-    // The result is computed with the arguments of the last contributor: others may have freed their types.
+    // The result is computed with the arguments of the last contributor: other ranks may have freed their types.
     last_ = at;
   }
 
@@ -162,11 +161,11 @@ private:
   std::vector<std::int64_t> begins_; // offset of each rank's part in the result, in elements
 
   std::size_t bytes_given() const { return static_cast<std::size_t>(count_) * static_cast<std::size_t>(extent_); }
-  /** Returns the bytes to prefetch per receive buffer; for parts, one cache line. */
+  /** Returns the number of bytes to prefetch per receive buffer; for parts, one cache line. */
   std::size_t bytes_got() const { return shape_.movement.gets == Share::part ? 1 : bytes_given(); }
 
-  /** Copies elements of the result from the @p first on. Ranks mostly pass the common type, which
-   * needs no element-wise copy. */
+  /** Copies elements of the result, starting with @p first. Ranks mostly pass the common type, which needs no
+   * element-wise copy. */
   void copy_result(std::int64_t first, void* to, int count, MPI_Datatype type) const
   {
     const std::byte* from = result_.data() + first * extent_;
@@ -223,7 +222,7 @@ public:
     ranks_[at]    = KeptBuffers(buffers, shape_.ranks, changing);
     data_ &= not is_shared(buffers);
     if (shape_.movement.gives == Share::part)
-      together_[at] = lies_together(ranks_[at].buffers); // while its arrays are in the cache
+      together_[at] = lies_together(ranks_[at].buffers); // checked while its arrays are in the cache
     if (not data_ || begins_[at] == begins_[at + 1])
       return;
     packed_.resize(begins_.back());
@@ -271,8 +270,8 @@ private:
     }
   }
 
-  /** Returns whether the parts are contiguous in a rank's receive buffer. The previous rank's
-   * answer is memoized, because ranks mostly pass equal arrays. */
+  /** Returns whether the parts are contiguous in a rank's receive buffer. Memoizes the previous rank's answer, because
+   * ranks mostly pass equal arrays. */
   bool lies_together(const RankBuffers& buffers)
   {
     if (not buffers.displacements)
@@ -300,7 +299,7 @@ class Swapping : public Exchange {
   ExchangeShape shape_;
   std::vector<KeptBuffers> ranks_;
   std::vector<std::vector<std::byte>> packed_; // by sending rank
-  const std::size_t block_;                    // bytes
+  const std::size_t block_;                    // bytes per block
   bool data_ = true;
 
 public:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Data of one offloaded call: what every rank contributes and what every rank receives, independent
- * of how the call is timed. Results are computed as soon as all ranks have contributed, because no
- * rank may read its buffers before its call ends. */
+/* Data of one offloaded call: each rank's contribution and result, independent of the call's timing. Results are
+ * computed as soon as all ranks have contributed, because no rank may read its buffers before its call ends. */
 #pragma once
 
 #include "model/collective/movement.hpp"
@@ -15,8 +14,8 @@
 
 namespace weft {
 
-/** Returns whether a buffer was allocated with SMPI_SHARED_MALLOC: the program does not care about
- * its contents, and SMPI does not copy it. A call with such a buffer carries no data. */
+/** Returns whether a buffer was allocated with SMPI_SHARED_MALLOC: the program ignores its contents, and SMPI does not
+ * copy it. A call with such a buffer carries no data. */
 bool is_shared(const void* buffer);
 
 /** Returns an argument in the form that SMPI's algorithms and weft can use: MPI_BOTTOM becomes a
@@ -30,8 +29,8 @@ template <class Argument> Argument address(Argument argument)
     return argument;
 }
 
-/** One rank's buffers, as SMPI passes them to an algorithm: MPI_IN_PLACE is resolved. Fields that a
- * collective lacks stay empty. */
+/** One rank's buffers, as SMPI passes them to an algorithm: MPI_IN_PLACE is resolved. Fields that do not apply to a
+ * collective are empty. */
 struct RankBuffers {
   const void* send          = nullptr;
   int send_count            = 0;
@@ -48,29 +47,29 @@ struct ExchangeShape {
   Movement movement;
   int ranks = 0;
   int root  = -1;
-  std::vector<double> parts; ///< bytes of each rank's part, or of all its blocks; empty if the movement has none
+  std::vector<double> parts; ///< bytes of each rank's part, or of all its blocks; empty if the movement has no parts
   /// Block size in floats of SwitchML's conversion (model/switch/fixed_point.hpp), which sums
   /// floats as integers; 0: no conversion.
   std::size_t fixed_point_block = 0;
 };
 
-/** Arguments, apart from the receive buffer, that may change or be freed before the call has ended. */
+/** Arguments, apart from the receive buffer, that may change or be freed before the call ends. */
 enum class MayChange {
   nothing, ///< the rank blocks in the call
   arrays,  ///< counts, displacements and datatypes: MPI forbids changing the arrays, but many programs do
-  all      ///< also the send buffer: it is SMPI's own, which it frees
+  all      ///< also the send buffer: it is SMPI's own, and SMPI frees it
 };
 
 class Exchange {
 public:
   virtual ~Exchange() = default;
 
-  /** Takes the contribution of rank @p rank. */
+  /** Stores the contribution of rank @p rank. */
   virtual void give(int rank, const RankBuffers& buffers, MayChange changing) = 0;
   /** Computes the result once all ranks have contributed. */
   virtual void combine(MPI_Op operation) = 0;
-  /** Returns the packed contribution of rank @p rank to a Bcast or Allgather; null if the call
-   * carries no data or has no bytes. */
+  /** Returns the packed contribution of rank @p rank to a Bcast or Allgather; null if the call carries no data or no
+   * bytes. */
   virtual const std::byte* part(int /*rank*/) const { return nullptr; }
   /** Copies rank @p rank's result into its receive buffer. */
   virtual void deliver(int rank) = 0;

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// A handle that a program frees may be reused for another type or operation, so rows are also keyed
-// by size or commutativity. MPI's own handles are never freed: the latest one is memoized.
+// A handle that a program frees may be reused for another type or operation, so rows are also keyed by size or
+// commutativity. MPI's own handles are never freed, so the latest one is memoized.
 
 const ElementType* element_type(MPI_Datatype datatype)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's handles of datatypes and operations, as rows for the core. */
+/* Rows for the core that describe MPI's handles of datatypes and operations. */
 #pragma once
 
 #include "model/collective/call_descriptor.hpp"

@@ -19,8 +19,8 @@
 namespace weft {
 namespace {
 
-/** Returns scratch memory, which is never freed, because data in flight may point to it. From 1 MiB
- * on it is a shared allocation: one MiB mapped repeatedly, which SMPI does not copy from or to. */
+/** Returns scratch memory, which is never freed, because data in flight may point to it. From a size of 1 MiB it is a
+ * shared allocation: one MiB mapped repeatedly, which SMPI does not copy from or to. */
 void* scratch(std::size_t bytes)
 {
   constexpr std::size_t SHARED = std::size_t{1} << 20U;
@@ -35,7 +35,7 @@ void* scratch(std::size_t bytes)
   return memory;
 }
 
-/** Operation for stand-ins: has no effect, but cannot be optimized away. */
+/** Operation for placeholders: has no effect, but cannot be optimized away. */
 void reduce_nothing(void*, void*, int*, MPI_Datatype*) {}
 
 MPI_Op ordered_nothing()
@@ -57,7 +57,7 @@ struct MovedData::Member {
   KeptSide gives;
   KeptSide gets;
   bool in_place;
-  bool with_all = false;                // its call ends only after all have entered; its blocks are copied then
+  bool with_all = false;                // true if its call ends only after all have entered; its blocks are copied then
   std::vector<std::byte> packed;        // contribution, if its buffer may have changed
   std::vector<std::size_t> begins = {}; // offset of each block in packed; empty: the buffer is unchanged
 
@@ -123,11 +123,11 @@ void MovedData::move(int from, int to)
   copy(giver.for_rank(to), block_of(taker.gets.side, from));
 }
 
-/** Copies all blocks in tiles of ranks, so that what is read and written stays in the cache.
+/** Copies all blocks in tiles of ranks, so that the data read and written stays in the cache.
  * @return false, without copying, if blocks differ in size or have gaps */
 bool MovedData::move_equal_blocks()
 {
-  constexpr std::size_t SQUARE = 128; // ranks
+  constexpr std::size_t SQUARE = 128; // tile size in ranks
   const std::size_t ranks      = members_.size();
   const std::size_t bytes      = block_of(members_.front()->gets.side, 0).bytes();
   for (const auto& member : members_)
@@ -184,7 +184,7 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
   }
   member->with_all = blocks && member->exchanges_with_all();
   with_all_ += member->with_all;
-  if (with_all_ < ++come_) { // otherwise all that have entered wait for move_all()
+  if (with_all_ < ++come_) { // otherwise all ranks that have entered wait for move_all()
     other(member->gets.side, [&](int peer) { move(peer, rank); });
     other(member->gives.side, [&](int peer) {
       if (peer != rank)
@@ -197,7 +197,7 @@ void MovedData::come(int rank, const Sides& sides, bool blocks)
     keep(rank);
 }
 
-// The rank has received everything; only empty blocks can still be missing.
+// The rank has received all non-empty blocks.
 void MovedData::leave(int rank)
 {
   members_[static_cast<std::size_t>(rank)]->gets.side.peers = Side::Peers::none;
@@ -265,8 +265,8 @@ void PrefixData::come(int rank, const RankBuffers& buffers, MPI_Op operation)
   if (data_)
     own.sum = Values(buffers.send, buffers.send_count, buffers.send_type);
   own.beginning = beginning_of(buffers.send_type);
-  // All ranks before next_ have their sums. The last rank to enter provides the types: others may
-  // have freed theirs.
+  // All ranks before next_ have their sums. The last rank to enter provides the types, since other ranks may have freed
+  // theirs.
   const auto seen = [&](const Rank& its, const void* address) { return moved(address, its.beginning - own.beginning); };
   for (; next_ < ranks_.size() && ranks_[next_].come; ++next_) {
     if (not data_ || buffers.send_count == 0)
@@ -326,7 +326,7 @@ PlaceholderBuffers placeholders(const int* counts, const MPI_Datatype* types, in
   for (int rank = 0; rank < ranks; ++rank) {
     const std::size_t bytes =
         counts[rank] == 0 ? 0 : static_cast<std::size_t>(counts[rank]) * element_size(types[rank]);
-    if (not fits_an_int(next + bytes)) // the displacement would overflow; nobody reads the block
+    if (not fits_an_int(next + bytes)) // the displacement would overflow; the block is never read
       next = 0;
     all.counts.push_back(static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max())));
     all.displacements.push_back(static_cast<int>(next));

@@ -69,7 +69,7 @@ void NeighborData::come(int rank, Neighborhood::Edges received, Neighborhood::Ed
     keep(*own);
 }
 
-// The rank has received everything, so its receive buffer is no longer written to.
+// The rank has received all its blocks, so its receive buffer is no longer written to.
 void NeighborData::leave(int rank)
 {
   Member& own = *members_[static_cast<std::size_t>(rank)];
@@ -77,7 +77,7 @@ void NeighborData::leave(int rank)
   own.gets_data = false;
 }
 
-/** Copies what a rank sends to ranks that have not entered, since its buffer may change. */
+/** Copies a rank's data for ranks that have not entered, since its buffer may change. */
 void NeighborData::keep(Member& member) const
 {
   if (not member.gives_data || not member.packed.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Data of a neighbourhood collective. As in MovedData, a block is copied as soon as both its ranks are
- * in the call, and a rank that leaves before a receiver enters leaves a copy. */
+/* Data of a neighbourhood collective. As in MovedData, a block is copied as soon as both its ranks are in the call, and
+ * a rank that leaves before a receiver enters leaves a copy behind. */
 #pragma once
 
 #include "binding/data/host_data.hpp"
@@ -25,10 +25,10 @@ public:
   NeighborData& operator=(const NeighborData&) = delete;
   ~NeighborData() override;
 
-  /** Enters rank @p rank. If it @p blocks, its buffers remain unchanged until it leaves, otherwise
-   * only its receive buffer does. */
+  /** Enters rank @p rank. If it @p blocks, its buffers remain unchanged until it leaves; otherwise only its receive
+   * buffer does. */
   void come(int rank, const Sides& sides, bool blocks);
-  /** Enters a rank whose edges these are. */
+  /** Enters a rank with the given edges. */
   void come(int rank, Neighborhood::Edges received, Neighborhood::Edges sent, const Sides& sides, bool blocks);
   void leave(int rank) override;
 };

@@ -58,7 +58,7 @@ class GraphNeighborhood : public Neighborhood {
     return all;
   }
 
-  /** Returns the places of each rank's edges, ordered by peer. */
+  /** Returns the indices of each rank's edges, ordered by peer. */
   static std::vector<std::vector<std::size_t>> by_peer(const std::vector<Edges>& edges)
   {
     std::vector<std::vector<std::size_t>> all(edges.size());
@@ -70,8 +70,8 @@ class GraphNeighborhood : public Neighborhood {
     return all;
   }
 
-  /** Finds the place of each edge at its other rank. Receivers' edges are ordered by sender, so the next one of each
-   * is found without a search. */
+  /** Finds the index of each edge at its peer. Receivers' edges are ordered by sender, so the next edge of each is
+   * found without a search. */
   void pair_up()
   {
     const auto senders   = by_peer(received_);

@@ -17,7 +17,7 @@ struct Side {
   Peers peers               = Peers::none;
   int peer                  = -1; ///< for Peers::one
   void* buffer              = nullptr;
-  int count                 = 0; ///< per block, if there are no counts
+  int count                 = 0; ///< per block, if there are no `counts`
   MPI_Datatype type         = MPI_DATATYPE_NULL;
   const int* counts         = nullptr; ///< by rank
   const int* displacements  = nullptr; ///< by rank, in extents of the type; in bytes if there are types
@@ -29,7 +29,7 @@ struct Side {
 struct Sides {
   Side gives;
   Side gets;
-  bool in_place = false; ///< the rank's block for itself is already in place
+  bool in_place = false; ///< the rank's block for itself is already in position
 };
 
 } // namespace weft

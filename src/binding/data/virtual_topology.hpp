@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Virtual topologies of communicators (MPI 4.1, chapter 8). weft keeps them in an attribute of the
- * communicator, which a copy of the communicator inherits. SMPI has Cartesian ones only, and executes
- * the calls that query them. */
+/* Virtual topologies of communicators (MPI 4.1, chapter 8). weft stores them in an attribute of the communicator, which
+ * a copy of the communicator inherits. SMPI has Cartesian ones only, and executes the calls that query them. */
 #pragma once
 
 #include "binding/data/neighborhood.hpp"
@@ -19,7 +18,7 @@ struct VirtualTopology {
   std::vector<int> sizes;     ///< Cartesian: ranks of each dimension
   std::vector<bool> periodic; ///< Cartesian: by dimension
   std::vector<int> index;     ///< graph: as in MPI_Graph_create
-  std::vector<int> edges;     ///< graph: likewise
+  std::vector<int> edges;     ///< graph: as in MPI_Graph_create
 };
 
 /** Weights of a rank's edges in a distributed graph. */
@@ -29,7 +28,7 @@ struct EdgeWeights {
   std::vector<int> destinations;
 };
 
-/** VirtualTopology of a communicator as one rank sees it. */
+/** Topology of a communicator as one rank sees it. */
 struct AttachedTopology {
   std::shared_ptr<const VirtualTopology> topology;
   EdgeWeights weights;
@@ -44,10 +43,10 @@ void attach_topology(MPI_Comm comm, AttachedTopology topology);
 /** Returns a Cartesian topology. */
 std::shared_ptr<const VirtualTopology> cartesian_topology(std::vector<int> sizes, std::vector<bool> periodic);
 
-/** Returns the position of @p rank in each dimension of a Cartesian topology. */
+/** Returns the coordinates of @p rank in a Cartesian topology. */
 std::vector<int> coordinates(const VirtualTopology& grid, int rank);
 
-/** Numbers of the current rank's neighbours. */
+/** Numbers of source and destination neighbours of the current rank. */
 struct Degrees {
   int in;
   int out;

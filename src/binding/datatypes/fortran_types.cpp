@@ -14,25 +14,25 @@ using simgrid::smpi::DatatypeLayout;
 namespace weft {
 namespace {
 
-/** Room of a Datatype, whose fields after those of DatatypeLayout weft does not know. */
+/** Storage of a Datatype, whose fields after those of DatatypeLayout are unknown to weft. */
 constexpr std::size_t ROOM = 2 * sizeof(DatatypeLayout);
 
 struct alignas(DatatypeLayout) Room {
   std::array<std::byte, ROOM> bytes;
 };
 
-/** Makes an object that SMPI's operations and matching treat as @p base, as it does a duplicate. */
+/** Creates an object that SMPI's operations and matching treat like a duplicate of @p base. */
 void make_type(MPI_Datatype made, const char* name, MPI_Datatype base)
 {
   const auto& its = *reinterpret_cast<const DatatypeLayout*>(base);
-  // The number in SimGrid's traces is that of the base; SMPI looks up the first of a number.
+  // Reuse the base's id: SimGrid's traces write it, and SMPI resolves an id to the first datatype registered with it.
   new (made) simgrid::smpi::Datatype(name, std::stoi(its.id), static_cast<int>(its.size), its.low, its.high,
                                      static_cast<int>(its.flags));
   reinterpret_cast<DatatypeLayout*>(made)->original = base;
   name_like(made, base);
 }
 
-/** Makes the objects before programs are loaded, which may have them in the initializers of static variables. */
+/** Creates the objects before programs are loaded, whose static initializers may use them. */
 [[gnu::constructor]] void make_at_start()
 {
   make_fortran_types();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Fortran's predefined datatypes as objects of their own: MPI_INTEGER and MPI_INT differ (MPI 4.1, section 3.2.2), and
- * each has its own name. In SMPI, one object stands for both. Programs use the addresses of these objects
- * (setup/mpi_header.py); the numbers that Fortran knows them by are in src/binding/fortran/constants. */
+/* Fortran's predefined datatypes as separate objects: MPI_INTEGER and MPI_INT differ (MPI 4.1, section 3.2.2), and each
+ * has its own name. In SMPI, a single object represents both. Programs use the addresses of these objects
+ * (setup/mpi_header.py); Fortran's numbers for them are in src/binding/fortran/constants. */
 #pragma once
 
 #include <smpi/smpi.h>
 
 /** X(name in MPI, symbol, SMPI datatype with the same representation). MPI_INTEGER1 of SMPI's mpi.h has four bytes, and
- * its MPI_COMPLEX8 to MPI_COMPLEX32 are pairs whose parts it multiplies apart. */
+ * its MPI_COMPLEX8 to MPI_COMPLEX32 are pairs whose parts it multiplies separately. */
 #define WEFT_FORTRAN_TYPES(X)                                                                                          \
   X(MPI_CHARACTER, weft_character, smpi_MPI_CHAR)                                                                      \
   X(MPI_LOGICAL, weft_logical, smpi_MPI_UINT32_T)                                                                      \
@@ -38,10 +38,10 @@ WEFT_FORTRAN_TYPES(WEFT_DECLARE)
 
 namespace weft {
 
-/** Makes the objects, unless they exist already. */
+/** Creates the objects, unless they exist already. */
 void make_fortran_types();
 
-/** Returns SMPI's datatype that a predefined datatype of Fortran consists of; other datatypes as they are. */
+/** Returns the SMPI datatype that a predefined datatype of Fortran is based on; other datatypes unchanged. */
 MPI_Datatype equal_of_smpi(MPI_Datatype type);
 
 } // namespace weft

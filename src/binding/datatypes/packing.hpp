@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/** Returns an address @p bytes further on. The arithmetic is on integers, because MPI_BOTTOM with
- * an absolute type is not a pointer into any object. */
+/** Returns an address advanced by @p bytes. The arithmetic is on integers, because MPI_BOTTOM with an absolute type is
+ * not a pointer into any object. */
 inline void* moved(const void* address, MPI_Aint bytes)
 {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes); // NOLINT(performance-no-int-to-ptr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* SMPI's derived types (src/smpi/mpi/smpi_datatype.cpp, smpi_datatype_derived.cpp) with the bounds of their type maps,
- * packed and unpacked by these. SMPI places the second element of a type at the end of the first one's data, ignores
- * the order of displacements and members that overlap, and pads no structures. */
+ * which also define packing and unpacking. SMPI puts the second element of a type at the end of the first one's data,
+ * ignores the order of displacements and overlapping members, and pads no structures. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/datatypes/packing.hpp"
@@ -24,8 +24,8 @@ namespace {
 
 using Part = TypeMap::Part;
 
-/** Calls SMPI's constructor, and gives the type that it made the map that @p describe returns, and the contents that
- * @p tell returns: SMPI makes dense types by simpler constructors. */
+/** Calls SMPI's constructor, and sets the map that @p describe returns and the contents that @p tell returns for the
+ * new type: SMPI creates dense types by simpler constructors. */
 template <class Function, class Describe, class Tell, class... Arguments>
 int make_type(Function theirs, Describe&& describe, Tell&& tell, MPI_Datatype* made, Arguments... arguments)
 {
@@ -172,7 +172,7 @@ int weft_create_resized(MPI_Datatype type, MPI_Aint low, MPI_Aint extent, MPI_Da
       type, low, extent);
 }
 
-/** Part of each copy of a type. */
+/** Called for each copy of a type. */
 int weft_copy_attributes(MPI_Datatype made, MPI_Datatype from)
     WEFT_REPLACES("_ZN7simgrid4smpi8Datatype10copy_attrsEPS1_");
 int weft_copy_attributes(MPI_Datatype made, MPI_Datatype from)
@@ -199,7 +199,7 @@ void weft_destroy_plain_type(MPI_Datatype type)
   weft_destroy_type(type);
 }
 
-// ---- Blocks of one length: SMPI writes beyond its arrays if it is 0 -------------------------------------------------
+// ---- Blocks of one length; SMPI overruns its arrays if it is 0 -------------------------------------------------
 
 namespace weft {
 namespace {
@@ -295,7 +295,7 @@ WEFT_PACKS(struct, "11Type_Struct")
 
 int weft_copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type)
     WEFT_REPLACES("_ZN7simgrid4smpi8Datatype4copyEPKviPS1_PviS4_");
-/* SMPI divides by the size of a derived type, which may be 0: a triangle of a matrix without rows. */
+/* SMPI divides by the size of a derived type, which may be 0, as for a triangle of a matrix without rows. */
 int weft_copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type)
 {
   static const auto THEIRS = original(weft_copy);

@@ -15,16 +15,16 @@ namespace {
 /** Contents and handles of a derived type. */
 struct MadeType {
   TypeContents contents;
-  int further_handles = 0; ///< handles that the program holds beyond the first
+  int further_handles = 0; ///< handles that the program holds in addition to the first
 };
 
 std::unordered_map<MPI_Datatype, MadeType>& made_types()
 {
-  static auto& all = *new std::unordered_map<MPI_Datatype, MadeType>; // leaked: ranks may end late
+  static auto& all = *new std::unordered_map<MPI_Datatype, MadeType>; // leaked, since ranks may end late
   return all;
 }
 
-/** Frees SMPI's copy of the arguments. Its datatypes stay: SMPI counts some of its references by them. */
+/** Frees SMPI's copy of the arguments. Its datatypes stay, since SMPI counts some of its references by them. */
 void drop_smpi_copy(MPI_Datatype made)
 {
   auto* const copy = static_cast<DatatypeContents*>(reinterpret_cast<DatatypeLayout*>(made)->contents);
@@ -47,7 +47,7 @@ void set_type_contents(MPI_Datatype made, TypeContents contents)
   for (const MPI_Datatype type : contents.types)
     type->ref();
   drop_smpi_copy(made);
-  // Released last: the simpler call's types may be parts of these.
+  // Released last, since the simpler call's types may be parts of these.
   const TypeContents simpler = std::exchange(made_types()[made].contents, std::move(contents));
   release(simpler.types);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The call that made a derived datatype, as MPI_Type_get_envelope and MPI_Type_get_contents return it (MPI 4.1,
+/* The constructor call of a derived datatype, as returned by MPI_Type_get_envelope and MPI_Type_get_contents (MPI 4.1,
  * section 5.1.13). */
 #pragma once
 
@@ -14,21 +14,21 @@ struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<int> integers{};
   std::vector<MPI_Aint> addresses{};
-  std::vector<MPI_Count> counts{}; ///< arguments of a form with large counts
+  std::vector<MPI_Count> counts{}; ///< arguments of the large-count form
   std::vector<MPI_Datatype> types{};
 };
 
-/** Sets the contents of a new datatype, which keep the datatypes in them alive. They replace those of the simpler call
- * by which the type was made. */
+/** Sets the contents of a new datatype, which keep the datatypes in them alive. They replace the contents of the
+ * simpler call that created the type. */
 void set_type_contents(MPI_Datatype made, TypeContents contents);
-/** Returns the contents of a datatype; null for one that MPI names. */
+/** Returns the contents of a datatype; null for a named one. */
 const TypeContents* type_contents_of(MPI_Datatype type);
-/** Forgets a derived type, and releases the datatypes in its contents. */
+/** Removes a derived type, and releases the datatypes in its contents. */
 void forget_type_contents(MPI_Datatype type);
 
-/** Returns a datatype as a handle of its own, which the program frees, also if it has freed all others. */
+/** Returns a datatype as a new handle, which the program frees, even if it has freed all other handles. */
 MPI_Datatype new_type_handle(MPI_Datatype type);
-/** Gives back a handle that the program frees. Returns false for its last one. */
+/** Releases a handle that the program frees. Returns false for its last one. */
 bool give_back_handle(MPI_Datatype type);
 
 } // namespace weft

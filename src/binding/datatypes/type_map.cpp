@@ -19,7 +19,7 @@ struct Limits {
     high     = is_known ? std::max(high, its_high) : its_high;
     is_known = true;
   }
-  /** Includes something with these limits at each element of a part. */
+  /** Extends the bounds by these limits at each element of a part. */
   void include(const TypeMap::Part& part, MPI_Aint its_low, MPI_Aint its_high)
   {
     const MPI_Aint last_block   = part.stride * (part.blocks - 1);
@@ -50,7 +50,7 @@ TypeMap::TypeMap(std::vector<Part> parts) : parts_(std::move(parts))
   find_density();
 }
 
-/** A bound that a part sets counts alone. */
+/** An explicit bound in a part overrides all others. */
 void TypeMap::find_bounds()
 {
   Limits bounds;

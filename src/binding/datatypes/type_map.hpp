@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Where the data of an element of a datatype lies, and its bounds (MPI 4.1, section 5.1). */
+/* Layout of the data of a datatype's element, and its bounds (MPI 4.1, section 5.1). */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -17,7 +17,7 @@ public:
   /** Blocks of consecutive elements, at equal distances. */
   struct Part {
     Pointer of;
-    MPI_Aint offset     = 0; ///< of the first block, in bytes
+    MPI_Aint offset     = 0; ///< offset of the first block, in bytes
     MPI_Aint stride     = 0; ///< from block to block, in bytes
     std::int64_t blocks = 1;
     std::int64_t length = 1; ///< elements in a block
@@ -25,7 +25,7 @@ public:
     bool is_empty() const { return blocks == 0 || length == 0; }
   };
 
-  /** Map of a predefined type; @p alignment as the C compiler's. */
+  /** Map of a predefined type; @p alignment is the C compiler's. */
   TypeMap(MPI_Datatype basic, std::int64_t size, MPI_Aint extent, std::int64_t alignment);
   /** Map of a datatype that is composed of other datatypes. */
   explicit TypeMap(std::vector<Part> parts);
@@ -45,14 +45,15 @@ public:
   MPI_Aint true_low() const { return true_low_; }
   MPI_Aint true_high() const { return true_high_; }
 
-  /** Calls @p visit(offset, bytes) for the data of @p count elements, in its order; neighbours may come apart. */
+  /** Calls @p visit(offset, bytes) for the data of @p count elements, in type-map order; adjacent pieces may be
+   * separate. */
   template <class Visit> void for_pieces(std::int64_t count, Visit&& visit) const
   {
     walk(0, count, &TypeMap::dense_, [&](MPI_Aint offset, const TypeMap& of, std::int64_t elements) {
       visit(offset + of.true_low_, of.size_ * elements);
     });
   }
-  /** Calls @p visit(offset, predefined type, number) for the data of @p count elements, in its order. */
+  /** Calls @p visit(offset, predefined type, number) for the data of @p count elements, in type-map order. */
   template <class Visit> void for_numbers(std::int64_t count, Visit&& visit) const
   {
     walk(0, count, &TypeMap::uniform_, [&](MPI_Aint offset, const TypeMap& of, std::int64_t elements) {
@@ -65,14 +66,14 @@ private:
   std::int64_t size_       = 0; ///< bytes of data
   MPI_Aint low_            = 0;
   MPI_Aint high_           = 0;
-  MPI_Aint true_low_       = 0; ///< of the data
+  MPI_Aint true_low_       = 0; ///< lowest byte of data
   MPI_Aint true_high_      = 0;
   std::int64_t alignment_  = 1;
-  MPI_Datatype basic_      = MPI_DATATYPE_NULL; ///< of all data, if it is one
+  MPI_Datatype basic_      = MPI_DATATYPE_NULL; ///< the only predefined type in the data, if there is one
   std::int64_t basic_size_ = 0;
-  bool dense_              = false; ///< the data has neither gaps nor another order than its addresses
+  bool dense_              = false; ///< the data has no gaps and is in address order
   bool uniform_            = false; ///< dense, and of one predefined type
-  bool sets_low_           = false; ///< by a mark in it
+  bool sets_low_           = false; ///< by an explicit mark in the type
   bool sets_high_          = false;
 
   bool is_nothing() const { return size_ == 0 && not sets_low_ && not sets_high_; }

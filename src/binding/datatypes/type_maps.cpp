@@ -17,11 +17,11 @@ namespace {
 
 std::unordered_map<MPI_Datatype, TypeMap::Pointer>& maps()
 {
-  static auto& all = *new std::unordered_map<MPI_Datatype, TypeMap::Pointer>; // leaked: ranks may end late
+  static auto& all = *new std::unordered_map<MPI_Datatype, TypeMap::Pointer>; // leaked, since ranks may end late
   return all;
 }
 
-/** Returns whether elements consist of two numbers of half their size, in SMPI with padding. */
+/** Returns whether elements consist of two numbers of half their size; SMPI pads such types. */
 bool is_twofold(MPI_Datatype type)
 {
   static const std::array ALL{MPI_COMPLEX8,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The type map of each handle. */
+/* Registry of the type map of each handle. */
 #pragma once
 
 #include "binding/datatypes/type_map.hpp"
@@ -11,11 +11,11 @@
 
 namespace weft {
 
-/** Returns the map of a type, which is not MPI_DATATYPE_NULL. */
+/** Returns the map of a type other than MPI_DATATYPE_NULL. */
 const TypeMap::Pointer& type_map_of(MPI_Datatype type);
-/** Gives a new derived type its map, and SMPI's object the size and the bounds of it. */
+/** Sets the map of a new derived type, and copies size and bounds to SMPI's object. */
 void set_type_map(MPI_Datatype made, TypeMap::Pointer map);
-/** Forgets a derived type. */
+/** Removes a derived type. */
 void forget_type_map(MPI_Datatype type);
 
 /** Returns the map of a type of equal blocks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's functions that spawn worlds (MPI 4.1, section 11.8), which SMPI lacks. */
+/* MPI functions that spawn worlds (MPI 4.1, section 11.8), which SMPI lacks. */
 #include "binding/dynamic/functions.hpp"
 
 #include "binding/dynamic/spawn_refusal.hpp"
@@ -19,7 +19,7 @@ std::string caller()
   return "rank " + std::to_string(rank_here().value_or(0)) + " called ";
 }
 
-/** Ends the run where ranks cannot be spawned. */
+/** Aborts the run if ranks cannot be spawned in it. */
 void require_hosts(const MpiFunction& function)
 {
   RunContext& run = current_run();

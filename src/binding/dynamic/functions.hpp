@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Frame of the collective functions that connect groups of ranks. */
+/* Common parts of the collective functions that connect groups of ranks. */
 #pragma once
 
 #include "binding/entries/frame/own_function.hpp"
@@ -12,10 +12,11 @@ inline MpiFunction connects_groups(const char* name)
   return {name, CallKind::communicators, false};
 }
 
-/** Ends the run if the trace that it records cannot describe worlds that connect. */
+/** Aborts the run if it records a trace: traces cannot describe connections between worlds (MPI_Comm_connect and the
+ * like). */
 void refuse_in_traces(const MpiFunction& function);
 
-/** Executes a call over @p comm unless an argument is wrong that all of its ranks have. */
+/** Executes a call over @p comm, unless an argument is wrong on all of its ranks. */
 template <class Execute>
 int dynamic_function(MpiFunction& function, MPI_Comm comm, int root, const MPI_Comm* made, Execute&& execute)
 {

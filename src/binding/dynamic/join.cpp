@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI_Comm_join (MPI 4.1, section 11.10.5): two ranks that are connected by a socket. Each writes the number of its
- * actor into the socket, and reads the other's; then they meet as at a port. The system transfers a few bytes within
- * this machine at once, but the other rank may write them at a later simulated time: until then, a rank sleeps. */
+/* MPI_Comm_join (MPI 4.1, section 11.10.5): connects two ranks at the ends of a socket. Each writes the number of its
+ * actor into the socket and reads the peer's; then they meet as at a port. The system transfers a few bytes within this
+ * machine immediately, but the peer may write them at a later simulated time: until then, a rank sleeps. */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/dynamic/functions.hpp"
@@ -31,10 +31,10 @@ struct JoinGreeting {
   bool is_right() const { return magic == JoinGreeting().magic; }
 };
 
-/** Ranks that wait for the other's greeting. */
+/** Ranks that wait for the peer's greeting. */
 std::list<simgrid::s4u::SemaphorePtr>& waiting_for_greetings()
 {
-  static auto* const ALL = new std::list<simgrid::s4u::SemaphorePtr>; // leaked: ranks may end during destruction
+  static auto* const ALL = new std::list<simgrid::s4u::SemaphorePtr>; // leaked, since ranks may end during destruction
   return *ALL;
 }
 
@@ -49,7 +49,8 @@ void greet(int socket)
     waiting->release();
 }
 
-/** Returns what the other rank has written, if it has; a wrong greeting if the socket is none, or closed. */
+/** Returns the peer's greeting, if it has been written; an invalid greeting if the descriptor is no socket, or
+ * closed. */
 std::optional<JoinGreeting> read_greeting(int socket)
 {
   JoinGreeting greeting;

@@ -21,7 +21,7 @@ struct Wait {
 
 std::map<aid_t, Wait>& waits()
 {
-  static auto* const ALL = new std::map<aid_t, Wait>; // leaked: ranks may end during static destruction
+  static auto* const ALL = new std::map<aid_t, Wait>; // leaked, since ranks may end during static destruction
   return *ALL;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Meetings of the leaders of two groups that have no communicator in common: at a port, or of a spawned world with the
- * ranks that have spawned it. They meet in memory, in no simulated time; the messages that follow are charged
+/* Meetings of the leaders of two groups that have no common communicator: at a port, or of a spawned world with the
+ * ranks that spawned it. They meet in memory, in no simulated time; the messages that follow are charged
  * (create_of_groups). */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace weft {
 
-/** Ranks in calls that wait for another group, for messages about deadlocks. */
+/** Ranks in calls that wait for another group, for deadlock reports. */
 class MeetingWaits {
 public:
   /** Scope in which the current rank waits. @p text returns a clause without the rank: "waits in … for …". */
@@ -34,7 +34,7 @@ public:
   static std::string describe(const ConcernsRank& concerns);
 };
 
-/** Place where leaders of two kinds meet in pairs, first come, first served. */
+/** Rendezvous at which leaders of two kinds meet in pairs, in FIFO order. */
 class LeadersMeeting {
   struct Side {
     OwnGroup leader;
@@ -48,8 +48,8 @@ class LeadersMeeting {
 public:
   enum class Kind { accepts, connects };
 
-  /** Waits for a leader of the other kind. Returns the way to it, by a communicator of both, which the caller frees.
-   * @p wait as in MeetingWaits */
+  /** Waits for a leader of the opposite kind. Returns the connection to it, through a communicator of both, which the
+   * caller frees. @p wait as in MeetingWaits. */
   LeadersPeer meet(MPI_Comm comm, Kind kind, const std::function<std::string()>& wait);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ports, names of services, and connections between groups (MPI 4.1, section 11.9), which SMPI lacks. All jobs of a run
- * share them. */
+/* Ports, published service names, and connections between groups (MPI 4.1, section 11.9), which SMPI lacks. All jobs of
+ * a run share them. */
 #include "binding/calls/call.hpp"
 #include "binding/dynamic/functions.hpp"
 #include "binding/dynamic/leaders_meeting.hpp"
@@ -23,7 +23,7 @@ struct PublishedNames {
 
   static PublishedNames& get()
   {
-    static auto& all = *new PublishedNames; // leaked: ranks may end during static destruction
+    static auto& all = *new PublishedNames; // leaked, since ranks may end during static destruction
     return all;
   }
 };
@@ -49,7 +49,7 @@ int close_port(const char* port)
              : wrong(MPI_ERR_PORT, "the port " + std::string(port) + " is not open");
 }
 
-/** Port as the root of a call knows it; null if it is not open. */
+/** Port as seen by the root of a call; null if it is not open. */
 struct OpenPort {
   std::string name;
   std::shared_ptr<LeadersMeeting> meeting;
@@ -64,7 +64,7 @@ OpenPort find_port(const char* port)
   return {port, found == ports.end() ? nullptr : found->second};
 }
 
-/** Connects the group of @p comm with one that calls the other of the two functions with the same port. */
+/** Connects the group of @p comm with a group that calls the opposite function (accept or connect) on the same port. */
 int connect_at(const char* port, int root, MPI_Comm comm, LeadersMeeting::Kind kind, MPI_Comm* made)
 {
   const CollectiveScope inside;

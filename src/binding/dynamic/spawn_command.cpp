@@ -49,7 +49,7 @@ std::array<std::int64_t, 3> triplet(std::string_view text, const std::string& so
   return numbers;
 }
 
-/** Returns the largest number of a triplet that is not larger than @p most; 0 if there is none. */
+/** Returns the largest number of a triplet up to @p most; 0 if there is none. */
 std::int64_t largest(std::array<std::int64_t, 3> its, std::int64_t most)
 {
   auto [first, last, step] = its;

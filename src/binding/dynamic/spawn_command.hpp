@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One command of MPI_Comm_spawn or MPI_Comm_spawn_multiple, with the values of its info. */
+/* One command of MPI_Comm_spawn or MPI_Comm_spawn_multiple, with the values in its info. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -21,8 +21,8 @@ struct SpawnCommand {
   std::optional<std::string> path     = {}; ///< directories, separated by colons
   std::optional<std::string> soft     = {}; ///< allowed numbers of ranks
 
-  /** Returns the number of ranks to start if there is room for @p room: @p most, or the largest number that `soft`
-   * allows. Throws SpawnRefusal if none is possible, or if `soft` cannot be read. */
+  /** Returns the number of ranks to start if @p room ranks fit: @p most, or the largest number that `soft` allows.
+   * Throws SpawnRefusal if none is possible, or if `soft` cannot be parsed. */
   int ranks(int room) const;
 };
 

@@ -25,7 +25,7 @@ std::string name_of(const RunContext& context, VertexId host)
   return context.fabric.topology().host_name(host);
 }
 
-/** Returns the names in a list that commas separate. */
+/** Returns the names in a comma-separated list. */
 std::vector<std::string> listed(const std::string& text)
 {
   std::vector<std::string> names;
@@ -37,7 +37,7 @@ std::vector<std::string> listed(const std::string& text)
   return names;
 }
 
-/** Returns the first word of each line of a file of hosts, without comments. */
+/** Returns the first word of each line of a hostfile, without comments. */
 std::vector<std::string> names_in(const std::string& path)
 {
   std::ifstream file(path);
@@ -52,7 +52,7 @@ std::vector<std::string> names_in(const std::string& path)
   return names;
 }
 
-/** Returns the jobs that hosts of a run of several jobs belong to. */
+/** Returns the job that owns each host, in a run of several jobs. */
 std::map<std::string, const Job*, std::less<>> hosts_of_jobs(const Jobs& jobs)
 {
   std::map<std::string, const Job*, std::less<>> hosts;
@@ -77,7 +77,7 @@ SpawnHosts::SpawnHosts(const RunContext& context, const Job& job)
       add_rank(context.network.vertex_of(actor->get_host()), its ? *its : context.jobs.all().front());
     }
   for (const SpawnedWorld& world : context.jobs.spawned())
-    if (world.actors.empty()) // begins later
+    if (world.actors.empty()) // the job begins later
       for (const VertexId host : world.hosts)
         add_rank(host, world.job);
   if (context.hosts_down)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Hosts on which ranks are spawned.
  *
- * Hosts that the call names have the ranks in blocks, as few per host as possible. Otherwise ranks go to free hosts in
- * the order of the fabric, one each if there are enough, else as few per host as possible; if the cores of the free
- * hosts do not suffice, the rest goes to free cores of hosts of the same job. A host is free if no job of the run names
- * it and no rank runs on it. No core has two ranks. */
+ * Ranks on hosts named by the call are placed in blocks, as few per host as possible. Otherwise ranks go to free hosts
+ * in fabric order, one each if there are enough, else as few per host as possible; if the cores of the free hosts do
+ * not suffice, the remaining ranks go to free cores of hosts of the same job. A host is free if no job of the run names
+ * it and no rank runs on it. No core runs two ranks. */
 #pragma once
 
 #include "binding/dynamic/spawn_command.hpp"
@@ -19,8 +19,8 @@ namespace weft {
 class SpawnHosts {
   const RunContext& context_;
   const Job& job_;
-  std::map<VertexId, int> ranks_;       // that run now, or are to be spawned
-  std::map<VertexId, const Job*> jobs_; // of ranks that run now; null: several
+  std::map<VertexId, int> ranks_;       // ranks that run now, or are to be spawned
+  std::map<VertexId, const Job*> jobs_; // jobs of the ranks that run now; null: several
   std::map<std::string, const Job*, std::less<>> reserved_;
 
   void add_rank(VertexId host, const Job& job);
@@ -36,12 +36,12 @@ public:
   /** @param job job of the spawning ranks */
   SpawnHosts(const RunContext& context, const Job& job);
 
-  /** Returns the host of each rank of a command, whose number `soft` may reduce. Throws SpawnRefusal. */
+  /** Returns the host of each rank of a command; `soft` may reduce the number of ranks. Throws SpawnRefusal. */
   std::vector<VertexId> take(const SpawnCommand& command);
 };
 
-/** Returns MPI_UNIVERSE_SIZE for the current rank: its world's ranks per host, on the hosts of its world and on those
- * that no other job has. */
+/** Returns MPI_UNIVERSE_SIZE for the current rank: its world's ranks per host, times the hosts of its world and those
+ * that no other job owns. */
 int universe(const RunContext& context);
 
 } // namespace weft

@@ -30,7 +30,7 @@ namespace {
 
 using ProgramJson = nlohmann::json;
 
-/** Program as ranks load it. */
+/** Program in the form that ranks load. */
 struct CheckedProgram {
   std::string file;
   bool copies;
@@ -43,7 +43,7 @@ bool is_program(const fs::path& file)
   return access(file.c_str(), X_OK) == 0 && not fs::is_directory(file, none);
 }
 
-/** Returns the program @p name in the first of @p folders, which colons separate, that has it. */
+/** Returns the program @p name in the first of the colon-separated @p folders that contains it. */
 std::optional<fs::path> find_in(const std::string& folders, const std::string& name, const fs::path& directory)
 {
   std::istringstream list(folders);
@@ -71,7 +71,7 @@ fs::path find_program(const SpawnCommand& command, const fs::path& directory)
 {
   if (command.command.find('/') != std::string::npos) {
     fs::path file = directory / command.command;
-    if (not fs::exists(file)) // MPI 4.1 leaves open what a path is relative to
+    if (not fs::exists(file)) // MPI 4.1 does not state the base directory of a path
       file = fs::current_path() / command.command;
     if (not fs::exists(file) && command.path)
       file = find_in(*command.path, command.command, directory).value_or(file);
@@ -124,7 +124,7 @@ public:
 /** Runs a command and returns its standard output. */
 std::string output_of(std::vector<std::string> words)
 {
-  const KernelScope as_process; // not as the current rank
+  const KernelScope as_process; // makes the system calls as the process, not as the current rank
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words)
@@ -139,14 +139,14 @@ std::string output_of(std::vector<std::string> words)
   return text;
 }
 
-/** Loads the Fortran runtime, which a run of other programs begins without. */
+/** Loads the Fortran runtime, which a run without Fortran programs starts without. */
 void load_runtime(const std::string& library)
 {
   if (not library.empty())
     dlopen(library.c_str(), RTLD_LAZY | RTLD_GLOBAL); // NOLINT(hicpp-signed-bitwise)
 }
 
-/** Asks `weft run` about a program. */
+/** Asks `weft run` to check a program. */
 CheckedProgram checked(const fs::path& file)
 {
   std::vector<std::string> words(settings().spawn.begin(), settings().spawn.end());
@@ -169,7 +169,7 @@ CheckedProgram checked(const fs::path& file)
 std::map<fs::path, CheckedProgram>& known_programs()
 {
   static auto* const ALL = [] {
-    auto* const all = new std::map<fs::path, CheckedProgram>; // leaked: ranks may end during static destruction
+    auto* const all = new std::map<fs::path, CheckedProgram>; // leaked, since ranks may end during static destruction
     const auto add  = [all](const CheckedProgram& one) { all->emplace(fs::weakly_canonical(one.file), one); };
     if (const Settings& its = settings(); not its.program.empty())
       add({its.program, simgrid::config::get_value<std::string>("smpi/privatization") == "dlopen",
@@ -181,7 +181,7 @@ std::map<fs::path, CheckedProgram>& known_programs()
   return *ALL;
 }
 
-/** Refuses programs of SimGrid's own compilers: their MPI_COMM_WORLD is the world that SimGrid has launched. */
+/** Refuses programs built by SimGrid's own compilers: their MPI_COMM_WORLD is the world that SimGrid has launched. */
 void check_world(const std::string& file)
 {
   bool uses_launched_world = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Programs that MPI_Comm_spawn names: their files, and how ranks load them.
  *
- * A program that runs already is loaded alike. For any other, `weft run` is asked (Settings::spawn), which checks and
- * describes it as it does the program of a run (python/weft/runs/jobs/spawned.py). */
+ * A program that already runs is loaded in the same way. Any other is passed to `weft run` (Settings::spawn), which
+ * checks and describes it like the program of a run (python/weft/runs/jobs/spawned.py). */
 #pragma once
 
 #include "binding/dynamic/spawn_command.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Why ranks cannot be spawned. */
+/* Reason why ranks cannot be spawned. */
 #pragma once
 
 #include <stdexcept>
 
 namespace weft {
 
-/** Reason for which MPI_Comm_spawn fails with MPI_ERR_SPAWN. */
+/** Error with which MPI_Comm_spawn fails with MPI_ERR_SPAWN. */
 class SpawnRefusal : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

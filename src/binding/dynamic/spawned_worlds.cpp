@@ -34,7 +34,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** A spawned world, and where its first rank meets the root of the call. */
+/** A spawned world, and the rendezvous of its first rank with the root of the call. */
 struct Spawning {
   SpawnedWorld& world;
   std::vector<const JobLaunch*> launches; // by rank
@@ -44,7 +44,8 @@ struct Spawning {
 
 std::map<const SpawnedWorld*, Spawning>& spawnings()
 {
-  static auto* const ALL = new std::map<const SpawnedWorld*, Spawning>; // leaked: ranks may end during destruction
+  static auto* const ALL =
+      new std::map<const SpawnedWorld*, Spawning>; // leaked, since ranks may end during destruction
   return *ALL;
 }
 
@@ -60,10 +61,10 @@ std::map<aid_t, Parent>& parents()
   return *ALL;
 }
 
-/** Result of a call, which the root tells the other ranks. */
+/** Result of a call, which the root shares with all other ranks. */
 struct SpawnResult {
-  std::vector<int> codes; // of each rank that was asked for
-  std::string refusal;    // empty if the world is spawned
+  std::vector<int> codes; // one per requested rank
+  std::string refusal;    // empty if the world was spawned
   Spawning* spawning = nullptr;
 };
 
@@ -97,14 +98,14 @@ void start_world(Spawning& its)
   run.check_hosts();
 }
 
-/** Returns the job of the current rank, which has one once it has been in a collective. */
+/** Returns the job of the current rank, which is known once the rank has been in a collective. */
 Job& job_here()
 {
   current_run().jobs.of_current_rank();
   return *current_run().jobs.of(current_actor());
 }
 
-/** Prepares a world, and lets it start. Throws SpawnRefusal. */
+/** Prepares a world and schedules its start. Throws SpawnRefusal. */
 SpawnResult begin_world(const std::vector<SpawnCommand>& commands)
 {
   RunContext& run  = current_run();

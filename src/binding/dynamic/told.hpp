@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Results that one rank tells the other ranks of a communicator. */
+/* Results that one rank broadcasts to a communicator. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Returns what @p make returns at rank @p root, at all ranks of @p comm. Charged as a Bcast of a pointer. */
+/** Returns the result of @p make at rank @p root, on all ranks of @p comm. Charged as a Bcast of a pointer. */
 template <class Value, class Make> std::shared_ptr<const Value> told_by(MPI_Comm comm, int root, Make&& make)
 {
   struct Told {

@@ -22,16 +22,16 @@
 namespace weft {
 namespace {
 
-/** Collective with the algorithm that it falls back to. SMPI uses the same collective names. */
+/** Collective with its fallback algorithm. SMPI uses the same collective names. */
 template <class Function> struct Entry {
-  CallDescriptor called; ///< without its arguments
+  CallDescriptor called; ///< without arguments
   Function selected = nullptr;
   Function simplest = nullptr; ///< SMPI's "default": not every algorithm supports a communicator of one rank
 
   Function fallback(MPI_Comm comm) const { return comm->size() == 1 ? simplest : selected; }
 
-  /** Executes a call. @p describe fills the call's descriptor, @p buffers returns a RankBuffers
-   * and @p parts a call of host_calls.hpp; each is called only if needed. */
+  /** Executes a call. @p describe fills the call's descriptor, @p buffers returns a RankBuffers and @p parts a call of
+   * host_calls.hpp; each is called only if needed. */
   template <class Describe, class Buffers, class Parts, class... Arguments>
   int carry_out(MPI_Comm comm, MPI_Op operation, Describe&& describe, Buffers&& buffers, Parts&& parts,
                 Arguments... arguments) const
@@ -64,7 +64,7 @@ template <class Function> struct Entry {
         arguments...);
   }
 
-  /** Runs SMPI's algorithm, which may refuse a call, before its first message: most do for some numbers of ranks. */
+  /** Runs SMPI's algorithm, which may refuse a call before its first message: most do for some numbers of ranks. */
   template <class... Arguments> static int run(Function algorithm, Arguments... arguments)
   {
     try {
@@ -75,7 +75,7 @@ template <class Function> struct Entry {
     }
   }
 
-  /** Executes a call that another collective contains, or that creating a communicator makes. Out of line. */
+  /** Executes a call made by another collective or by the creation of a communicator. Out of line. */
   template <class... Arguments> [[gnu::noinline]] int run_within(MPI_Comm comm, Arguments... arguments) const
   {
     const int status = run(fallback(comm), arguments...);
@@ -102,7 +102,7 @@ using AllgathervFunction    = int (*)(const void*, int, MPI_Datatype, void*, con
 using AlltoallvFunction     = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
                                       MPI_Datatype, MPI_Comm);
 
-/** Entries of the process, because SMPI calls algorithms without a context. */
+/** Global entries, because SMPI calls algorithms without a context. */
 struct Entries {
   Entry<AllreduceFunction> allreduce{blocking("allreduce")};
   Entry<ReduceFunction> reduce{blocking("reduce")};
@@ -203,7 +203,7 @@ int gather(const void* send, int send_count, MPI_Datatype send_type, void* recei
 int scatter(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type,
             int root, MPI_Comm comm)
 {
-  // The root sends each rank as much as each rank receives.
+  // The root sends each rank the amount that each rank receives.
   return entries().scatter.on_host(
       comm, [&](auto called) { return describe_gather(called, count, type, send_count, send_type, root, comm); },
       [&] { return moved_scatter(send, send_count, send_type, receive, count, type, root, comm); }, send, send_count,
@@ -232,9 +232,8 @@ int alltoallv(const void* send, const int* send_counts, const int* send_displace
       send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm);
 }
 
-/** Returns the name of SMPI's algorithm for a collective; if weft executes the collective
- * itself, the algorithm serves calls that are not the program's own. SMPI's option for the
- * collective takes precedence over the fallback. */
+/** Returns the name of SMPI's algorithm for a collective; if weft executes the collective itself, this algorithm serves
+ * calls that are not the program's own. SMPI's option for the collective takes precedence over the fallback. */
 std::string selected_algorithm(RunContext& context, const std::string& collective)
 {
   auto chosen = simgrid::config::get_value<std::string>(("smpi/" + collective).c_str());
@@ -252,9 +251,9 @@ std::string selected_algorithm(RunContext& context, const std::string& collectiv
   return selector.empty() ? "default" : selector;
 }
 
-/** Returns the defect of an SMPI algorithm that fails in calls which MPI allows; null if none is known. Found with
- * SimGrid 4.1 by random programs under each algorithm; all but those that look for others' messages fail without weft,
- * too. */
+/** Returns the defect of an SMPI algorithm that fails in calls allowed by MPI; null if none is known. Found with
+ * SimGrid 4.1 by random programs under each algorithm; all fail without weft too, except those that peek at other
+ * ranks' messages. */
 const char* defect_of(const std::string& option, const std::string& algorithm)
 {
   constexpr auto UNEVEN   = "hangs if the ranks of a host are not a power of two";
@@ -318,8 +317,8 @@ template <class Function> void register_entry(RunContext& context, Entry<Functio
   simgrid::config::set_value<std::string>(option.c_str(), "weft");
 }
 
-/** Restricts a fallback for all collectives to those for which SMPI has it: SMPI's selectors cover
- * all collectives, most of its algorithms only one. */
+/** Restricts a fallback for all collectives to those for which SMPI has it: SMPI's selectors cover all collectives,
+ * most of its algorithms only one. */
 void see_what_smpi_has(HostFallback& fallback)
 {
   if (fallback.smpi_for_all().empty())

@@ -2,9 +2,8 @@
 /* Creation of communicators, at the cost that it has in MPI libraries.
  *
  * SMPI agrees on a communicator's number by a Bcast over the new communicator, and finds the groups
- * of MPI_Comm_split by a linear Gather and a message to each rank, whatever algorithms the run's
- * collectives use. Here ranks agree in memory, in no simulated time, and the time charged is that
- * of the messages that libraries send:
+ * of MPI_Comm_split by a linear Gather and a message to each rank, regardless of the algorithms of the run's
+ * collectives. Here ranks agree in memory, in no simulated time, and are charged for the messages that libraries send:
  * - An Allreduce over the communicator that the call is made on, for the context id: MPICH's of 65
  *   integers (MPIR_Get_contextid_sparse_group in its src/mpi/comm/contextid.c). Open MPI's, of one
  *   integer, is one of three (ompi_comm_nextcid and ompi_comm_activate in its
@@ -13,12 +12,11 @@
  *   Allgather of colour and key (ompi_comm_split in Open MPI's ompi/communicator/comm.c,
  *   MPIR_Comm_split_impl in MPICH's src/mpi/comm/comm_split.c).
  *
- * Both use the algorithm of the run's hosts; switches never carry them out.
+ * Both use the algorithm of the run's hosts; switches never execute them.
  *
- * SMPI gives each rank's communicator its own group, a table of all members with 12 bytes for each:
- * 12 P² bytes. Here a copy of a communicator, a Cartesian communicator of the same members and each
- * part of a split one share a single reference-counted group; a communicator made from a group of
- * the program's own (MPI_Comm_create) keeps that group. */
+ * SMPI gives each rank's communicator its own group, a table with 12 bytes per member: 12 P² bytes in total. Here all
+ * ranks share one reference-counted group for a copy of a communicator, a Cartesian communicator of the same members
+ * and each part of a split; a communicator made from a group of the program (MPI_Comm_create) keeps that group. */
 #include "binding/entries/communicator_making.hpp"
 
 #include "binding/abi/original.hpp"
@@ -59,8 +57,8 @@ namespace weft {
 /** Integers that libraries reduce to find a context id that is free at all ranks. */
 static constexpr std::size_t CONTEXT_MASK = 65;
 
-/** Charges the agreement of the ranks of @p comm on a context id. The data does not matter: all
- * ranks share the buffers. */
+/** Charges the agreement of the ranks of @p comm on a context id. All ranks share the buffers, since the data is
+ * irrelevant. */
 void reduce_context_mask(MPI_Comm comm)
 {
   if (const Intercommunicator* const its = intercommunicator_of(comm)) [[unlikely]]
@@ -111,8 +109,8 @@ std::map<std::pair<aid_t, int>, AgreementSlots<Split>>& splits()
   return all;
 }
 
-/** Charges the exchange of colours and keys between the ranks of @p comm. The data does not matter: communicators of
- * one size share the buffers, which must not move while another one's messages are in flight. */
+/** Charges the exchange of colours and keys between the ranks of @p comm. The data is irrelevant, so communicators of
+ * one size share the buffers, which must not move while messages of any of them are in flight. */
 void gather_colours(MPI_Comm comm)
 {
   static std::array<int, 2> sent{};
@@ -122,7 +120,7 @@ void gather_colours(MPI_Comm comm)
   hosts_allgather(sent.data(), 2, MPI_INT, received.data(), 2, MPI_INT, comm);
 }
 
-/** Returns a communicator of the members of @p part, who all share this group object. */
+/** Returns a communicator of the members of @p part, which all share this group object. */
 MPI_Comm make_part(MPI_Comm comm, MPI_Group part)
 {
   const CommonCreationScope common(part);
@@ -142,7 +140,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   const auto here = meetings.join(rank, size, [size] { return Split(size); });
   here->shared.say(rank, {colour, key});
   gather_colours(comm);
-  here->shared.wait(); // returns at once, unless the Allgather's algorithm is not a real Allgather
+  here->shared.wait(); // returns immediately, unless the Allgather's algorithm is not a real Allgather
   MPI_Comm made = MPI_COMM_NULL;
   if (colour != MPI_UNDEFINED)
     made = make_part(comm, here->shared.group(comm, colour));
@@ -152,7 +150,7 @@ MPI_Comm split_in_memory(MPI_Comm comm, int colour, int key)
   return made;
 }
 
-/** Makes a copy of @p comm at once; the agreement on a context id is a non-blocking Allreduce, whose request is the
+/** Copies @p comm immediately; the agreement on a context id is a non-blocking Allreduce, whose request becomes the
  * call's. */
 template <class Name, class Copy>
 int copy_in_background(MpiFunction& function, MPI_Comm comm, Copy&& copy, MPI_Comm* made, MPI_Request* request)
@@ -176,7 +174,7 @@ int copy_in_background(MpiFunction& function, MPI_Comm comm, Copy&& copy, MPI_Co
       comm, made, request);
 }
 
-/** Copy of a common group that is left empty because the group itself replaces it. */
+/** Empty copy of a common group, which the group itself will replace. */
 const void*& empty_copy()
 {
   static const void* copy = nullptr;
@@ -196,14 +194,14 @@ std::optional<std::string> value_of(MPI_Info info, const char* key)
   return found != 0 ? std::optional<std::string>(value.data()) : std::nullopt;
 }
 
-/** Splits by host. The only resource that MPI_Get_hw_resource_info names is a node, a host. */
+/** Splits by host. The only resource that MPI_Get_hw_resource_info names is a node, that is, a host. */
 int split_by_host(MPI_Comm comm, int key, MPI_Comm* made)
 {
   const VertexId host = current_run().network.vertex_of(sg::this_actor::get_host());
   return PMPI_Comm_split(comm, static_cast<int>(host), key, made);
 }
 
-/** Returns a colour that no other rank of @p comm has, of neither group of an intercommunicator. */
+/** Returns a colour that is unique among all ranks of @p comm, in both groups of an intercommunicator. */
 int colour_of_own(MPI_Comm comm)
 {
   const Intercommunicator* const its = intercommunicator_of(comm);
@@ -234,8 +232,8 @@ int split_by_resource(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm*
   return PMPI_Comm_split(comm, not resource && set == "mpi://WORLD" ? 0 : MPI_UNDEFINED, key, made);
 }
 
-/** Splits by host; all ranks get MPI_COMM_NULL if one host has all of them, because there is no smaller resource.
- * Otherwise @p info gets the resource's name. */
+/** Splits by host; all ranks get MPI_COMM_NULL if they are on one host, because there is no smaller resource. Otherwise
+ * @p info gets the resource's name. */
 int split_into_less(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* made)
 {
   const int result = split_by_host(comm, key, made);
@@ -247,7 +245,7 @@ int split_into_less(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* made)
                                                          : PMPI_Info_set(info, "mpi_hw_resource_type", "mpi://node");
 }
 
-/** Checks that a grid has no more places than the communicator has ranks; other arguments are SMPI's to check. */
+/** Checks that a grid has no more positions than the communicator has ranks; SMPI checks all other arguments. */
 int check_grid_fits(MPI_Comm comm, int dimensions, const int* sizes)
 {
   if (comm == MPI_COMM_NULL || dimensions < 1 || not sizes)
@@ -262,7 +260,7 @@ int check_grid_fits(MPI_Comm comm, int dimensions, const int* sizes)
                                 : wrong(MPI_ERR_DIMS, "the grid has more places than the communicator has ranks");
 }
 
-/** Returns whether @p common can be the group of a communicator for which SMPI has made @p group. */
+/** Returns whether @p common can be the group of a communicator for which SMPI has created @p group. */
 bool can_replace(MPI_Group common, MPI_Group group)
 {
   if (common == MPI_GROUP_NULL || group == common || std::exchange(empty_copy(), nullptr) == group)
@@ -281,7 +279,7 @@ std::shared_ptr<const VirtualTopology> grid(int dimensions, const int* sizes, co
   return cartesian_topology(std::vector<int>(sizes, sizes + dimensions), std::move(periodic));
 }
 
-/** Returns the Cartesian topology of the dimensions of @p whole that @p remain. */
+/** Returns the Cartesian topology of those dimensions of @p whole that @p remain. */
 std::shared_ptr<const VirtualTopology> part_of_grid(const VirtualTopology& whole, const int* remain)
 {
   std::vector<int> sizes;
@@ -294,7 +292,7 @@ std::shared_ptr<const VirtualTopology> part_of_grid(const VirtualTopology& whole
   return cartesian_topology(std::move(sizes), std::move(periodic));
 }
 
-/** Returns the number of the part to which @p rank belongs. If no dimension remains, MPICH and SMPI make one
+/** Returns the number of the part to which @p rank belongs. If no dimension remains, MPICH and SMPI create one
  * communicator, with rank 0. */
 int part_number(const VirtualTopology& whole, const int* remain, int rank)
 {
@@ -308,7 +306,7 @@ int part_number(const VirtualTopology& whole, const int* remain, int rank)
   return number;
 }
 
-/** Calls @p create unless @p comm is an intercommunicator, of which MPI makes no windows. */
+/** Calls @p create unless @p comm is an intercommunicator, on which MPI defines no windows. */
 template <class Create> int on_intracommunicator(MPI_Comm comm, Create&& create)
 {
   const int result = check_intracommunicator(comm);
@@ -337,10 +335,9 @@ int memory_key()
   return KEY;
 }
 
-/** Creates a window of memory that the ranks of @p comm share. Each rank's part follows the
- * previous rank's, as MPI requires unless alloc_shared_noncontig is set (MPI 4.1, 12.2.3). SMPI's
- * own function uses the first rank's size for all, and the first rank's part as the target of
- * each. */
+/** Creates a window of memory that the ranks of @p comm share. Each rank's part follows the previous rank's, as MPI
+ * requires unless alloc_shared_noncontig is set (MPI 4.1, 12.2.3). SMPI's own function uses the first rank's size for
+ * all, and the first rank's part as the target of each. */
 int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
 {
   std::vector<MPI_Aint> sizes(static_cast<std::size_t>(comm->size()));
@@ -360,7 +357,7 @@ int allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void*
   return result;
 }
 
-/** Creates a window of memory that is aligned as @p info asks for, which SMPI's own function ignores. */
+/** Creates a window of memory with the alignment requested by @p info, which SMPI's own function ignores. */
 int allocate_aligned(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* made)
 {
   void* memory = nullptr;
@@ -404,8 +401,8 @@ WEFT_INTERPOSED int Comm::dup(MPI_Comm* made)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-// Constructors from src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr,
-// which is passed by address.
+// Constructors from src/smpi/mpi/smpi_comm.cpp and smpi_group.cpp. A topology is a shared_ptr, which is passed by
+// address.
 
 constexpr const char* MAKE_COMM  = "_ZN7simgrid4smpi4CommC1EPNS0_5GroupESt10shared_ptrINS0_4TopoEEbi";
 constexpr const char* COPY_GROUP = "_ZN7simgrid4smpi5GroupC1EPKS1_";
@@ -529,8 +526,8 @@ WEFT_INTERPOSED int PMPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm
       function, comm, [&] { return THEIRS(comm, colour, key, made); }, comm, colour, key, made);
 }
 
-/** MPI_Comm_split_type as MPI_Comm_split by host, of intercommunicators too. SMPI's own function leaves the
- * communicator without a number, so that its messages match those of others, and ignores the key. */
+/** MPI_Comm_split_type as MPI_Comm_split by host, for intercommunicators too. SMPI's own function leaves the
+ * communicator without a number, so that its messages match those of other communicators, and ignores the key. */
 WEFT_INTERPOSED int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_split_type)>(__func__);
@@ -596,7 +593,7 @@ WEFT_INTERPOSED int PMPI_Cart_sub(MPI_Comm comm, const int* remain, MPI_Comm* ma
       comm, remain, made);
 }
 
-// A window has a communicator of its own. SMPI's Allgather of the windows' addresses keeps its cost.
+// A window has its own communicator. SMPI's Allgather of the windows' addresses keeps its cost.
 
 WEFT_INTERPOSED int PMPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* made)
 {

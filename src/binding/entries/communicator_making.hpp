@@ -18,8 +18,7 @@ inline MpiFunction makes_communicators(const char* name)
   return {name, CallKind::communicators, false};
 }
 
-/** Executes a call (of trace::calls) in which the ranks of @p comm create an object with a
- * context ID. */
+/** Executes a call (of trace::calls) in which the ranks of @p comm create an object with a context id. */
 template <class Name, class Make, class... Arguments>
 int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments... arguments)
 {
@@ -27,7 +26,7 @@ int make(MpiFunction& function, const MPI_Comm& comm, Make&& making, Arguments..
   if (not timed.outermost())
     return making();
   auto traced = traced_call<Name>(true, arguments...);
-  const CollectiveScope inside; // SMPI's own collectives are not the program's
+  const CollectiveScope inside; // SMPI's internal collectives are not the program's
   const int result = making();
   if (result == MPI_SUCCESS && comm != MPI_COMM_NULL)
     reduce_context_mask(comm);

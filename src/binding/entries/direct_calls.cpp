@@ -37,7 +37,7 @@ bool is_allowed(MPI_Op op, MPI_Datatype type)
   return std::ranges::find(allowed(), std::pair(op, type)) != allowed().end();
 }
 
-/** Returns @p result of a call through SMPI, and notes the accepted pair on success. */
+/** Returns @p result of a call through SMPI, and records the accepted pair on success. */
 int learn(int result, MPI_Op op, MPI_Datatype type)
 {
   if (result == MPI_SUCCESS)
@@ -45,7 +45,7 @@ int learn(int result, MPI_Op op, MPI_Datatype type)
   return result;
 }
 
-/** Returns whether both buffers are the program's: neither null nor MPI_IN_PLACE. */
+/** Returns whether both buffers belong to the program: neither null nor MPI_IN_PLACE. */
 bool are_buffers(const void* send, const void* receive)
 {
   return send && receive && send != MPI_IN_PLACE && receive != MPI_IN_PLACE;
@@ -68,7 +68,7 @@ bool& buffers_stay_now()
   return stay;
 }
 
-/** Puts aside as many requests as possible. @return whether that was all of them */
+/** Pools as many requests as possible. @return whether all were pooled */
 bool are_put_aside(std::span<MPI_Request> requests)
 {
   bool all = true;
@@ -132,7 +132,7 @@ int direct_Waitall(decltype(&PMPI_Waitall) next_definition, int count, MPI_Reque
 {
   const std::span all(requests, requests && count > 0 ? static_cast<std::size_t>(count) : 0);
   for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < all.size(); ++i)
-    if (not simgrid::smpi::is_active(all[i])) // SMPI skips persistent requests that have ended
+    if (not simgrid::smpi::is_active(all[i])) // SMPI skips complete persistent requests
       simgrid::smpi::Status::empty(statuses + i);
   if (all.empty() || not RequestSignal::wait_for_all(all))
     RequestSignal::make_activities();

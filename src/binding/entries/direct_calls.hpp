@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Direct calls of collective algorithms, bypassing SMPI's functions.
  *
- * SMPI's functions check their arguments, count by count for all ranks, describe the call for a
- * trace that nobody writes, and read clocks: a third and more of the cost of a call that weft
- * executes. weft skips all of that if it would have no effect; @p theirs is SMPI's function, for
- * all other calls and for invalid arguments. */
+ * SMPI's functions check their arguments, count by count for all ranks, describe the call for an unused trace, and read
+ * clocks, which takes a third or more of the time of a call that weft executes. weft skips all of that if it would have
+ * no effect. @p theirs is SMPI's function, for all other calls and for invalid arguments. */
 #pragma once
 
 #include <smpi/smpi.h>

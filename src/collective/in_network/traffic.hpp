@@ -9,7 +9,7 @@
  *   Reduce           S, towards the root
  *   Bcast            S, away from the root
  *   Allgather        the parts of the members below up, all others down
- *   Reduce_scatter   all parts except those of the members below up, those down
+ *   Reduce_scatter   all parts except those of the members below up, the parts of the members below down
  *   Barrier          a packet without payload up and down
  *   Alltoall         the blocks from the members below to the others up, and vice versa down
  *

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Types of values and indices, and their pairs. */
+/** Types of values and indices, and the pair types made of them. */
 struct Pair {
   MPI_Datatype value;
   MPI_Datatype index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Basic elements of datatypes, in the order of their data. */
+/* Basic elements of datatypes, in type-map order. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -12,7 +12,7 @@ namespace weft {
 /** Consecutive elements of one predefined type. */
 struct BasicRun {
   MPI_Datatype type;
-  std::size_t size; ///< bytes of an element in packed data; with the padding that SMPI packs for pairs
+  std::size_t size; ///< bytes of an element in packed data; for pairs, including the padding that SMPI packs
   std::size_t count;
 };
 

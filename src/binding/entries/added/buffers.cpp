@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Functions on buffers of buffered sends that SMPI lacks (MPI 4.1, section 3.6): buffers of communicators and sessions,
- * flushes, and forms with large counts. SMPI copies the data of a buffered send into memory of its own, so that a
- * buffer is always empty. */
+ * flushes, and forms with large counts. SMPI copies the data of a buffered send into its own memory, so a buffer is
+ * always empty. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/added/sessions.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr MPI_Count LARGEST_SIZE = std::numeric_limits<int>::max();
 
-/** Creates a request that completes once the buffer is empty: at once. */
+/** Creates a request that completes once the buffer is empty, which is immediately. */
 int begin_flush(MPI_Request* request)
 {
   return PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
@@ -26,7 +26,7 @@ BufferOwner owner_of(MPI_Comm comm)
   return {.communicator = number_of(comm)};
 }
 
-/** Detaches a buffer; the program gets its address through @p address, which points to a pointer. */
+/** Detaches a buffer and returns its address through @p address, which points to a pointer. */
 template <class Size> int give_back(const BufferOwner& owner, void* address, Size* size)
 {
   if (const int result = first_error([&] { return check_present(address, "buffer_addr"); },
@@ -49,7 +49,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-/** SMPI wants a size. */
+/** SMPI requires a size. */
 WEFT_INTERPOSED int PMPI_Buffer_attach(void* buffer, int size)
 {
   static const auto THEIRS = original(&PMPI_Buffer_attach);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI_Type_create_darray (MPI 4.1, section 5.1.4), which SMPI lacks: a rank's part of an array
- * that is distributed over a grid of ranks. */
+/* MPI_Type_create_darray (MPI 4.1, section 5.1.4), which SMPI lacks: a rank's part of an array that is distributed over
+ * a grid of ranks. */
 #include "binding/abi/original.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/datatypes/type_contents.hpp"
@@ -28,7 +28,7 @@ struct IndexRun {
   MPI_Count count;
 };
 
-/** One dimension of the array, and the rank's place in that of the grid. */
+/** One dimension of the array, and the rank's coordinate in that dimension of the grid. */
 struct Dimension {
   MPI_Count size;
   int distribution;
@@ -44,7 +44,7 @@ struct Dimension {
       return argument;
     return distribution == MPI_DISTRIBUTE_BLOCK ? (size + ranks - 1) / ranks : 1;
   }
-  /** Returns the indices that belong to the rank. */
+  /** Returns the rank's indices. */
   std::vector<IndexRun> part() const
   {
     std::vector<IndexRun> runs;
@@ -92,7 +92,7 @@ int check_dimensions(int ranks, int rank, std::span<const Dimension> dimensions,
                                    : static_cast<int>(MPI_SUCCESS);
 }
 
-/** Sets the places of a rank in the grid, whose last dimension varies fastest. */
+/** Sets the coordinates of a rank in the grid, whose last dimension varies fastest. */
 void set_places(int rank, std::span<Dimension> dimensions)
 {
   for (Dimension& dimension : std::views::reverse(dimensions)) {
@@ -101,8 +101,8 @@ void set_places(int rank, std::span<Dimension> dimensions)
   }
 }
 
-/** Returns the part's elements as runs of consecutive ones, in the order of memory. @p dimensions: the one that varies
- * fastest is the last. */
+/** Returns the part's elements as runs of consecutive ones, in memory order. @p dimensions: the last one varies
+ * fastest. */
 std::vector<IndexRun> runs_of_part(std::span<const Dimension> dimensions)
 {
   std::vector<IndexRun> all{{0, 1}};
@@ -136,7 +136,7 @@ int make_part(std::span<const Dimension> dimensions, MPI_Datatype element, MPI_D
     lengths.push_back(static_cast<int>(run.count));
     displacements.push_back(run.first * extent);
   }
-  if (lengths.empty()) { // SMPI's indexed types have a block
+  if (lengths.empty()) { // SMPI's indexed types need at least one block
     lengths.push_back(0);
     displacements.push_back(0);
   }
@@ -153,7 +153,7 @@ int make_part(std::span<const Dimension> dimensions, MPI_Datatype element, MPI_D
   return result;
 }
 
-/** Returns the contents of an array with sizes of int. */
+/** Returns the contents of an array with int sizes. */
 TypeContents contents_of_array(std::vector<int> first, std::span<const int> sizes, std::span<const int> more)
 {
   first.insert(first.end(), sizes.begin(), sizes.end());

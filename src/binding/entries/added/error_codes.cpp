@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Error classes, codes and strings that programs add (MPI 4.1, section 9.5), which SMPI lacks. They
- * belong to one rank; numbers are not reused. And calls of error handlers, in which SMPI crashes if the handler is
- * predefined (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
+/* Error classes, codes and strings that programs add (MPI 4.1, section 9.5), which SMPI lacks. They belong to one rank;
+ * numbers are not reused. Also calls of error handlers, where SMPI crashes if the handler is predefined
+ * (Errhandler::call in src/smpi/mpi/smpi_errhandler.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -39,7 +39,7 @@ struct AddedErrors {
     int of_class;
     std::string text = {};
   };
-  std::map<int, Code> codes; ///< a class is the code of itself
+  std::map<int, Code> codes; ///< a class is its own code
   int last = LAST_CODE;
   // Values of other attributes.
   int command  = 0;
@@ -63,7 +63,7 @@ struct AddedErrors {
   }
 };
 
-/** Calls the error handler that @p get returns: a predefined one here, one of the program by @p call. */
+/** Calls the error handler that @p get returns: a predefined one here, a user-defined one by @p call. */
 template <class Get, class Call> int call_handler(const char* function, int code, Get&& get, Call&& call)
 {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -96,7 +96,7 @@ int check_class(int error_class)
              : wrong(MPI_ERR_ARG, std::to_string(error_class) + " is no error class");
 }
 
-/** Removes a code, or a class that no other code belongs to. */
+/** Removes a code, or a class that has no other codes. */
 int remove_error(int code)
 {
   auto& codes = AddedErrors::of_this_rank().codes;
@@ -108,7 +108,7 @@ int remove_error(int code)
 }
 
 /** Sets values of predefined attributes that SMPI does not know: the last code in use, the number of the rank's command
- * in MPI_Comm_spawn_multiple, and the number of ranks that the hosts have room for. */
+ * in MPI_Comm_spawn_multiple, and the number of ranks that fit on the hosts. */
 int with_own_values(int result, int keyval, void* value, const int* flag)
 {
   if (result != MPI_SUCCESS || *flag == 0)
@@ -207,7 +207,7 @@ WEFT_INTERPOSED int PMPI_Error_class(int errorcode, int* errorclass)
                      });
 }
 
-/** A wrong call leaves an empty string: SMPI would leave what was there. */
+/** An invalid call sets an empty string, where SMPI would leave the old contents. */
 WEFT_INTERPOSED int PMPI_Error_string(int errorcode, char* string, int* length)
 {
   static const auto THEIRS = original(&PMPI_Error_string);

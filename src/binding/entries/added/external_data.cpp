@@ -27,10 +27,10 @@ static_assert(sizeof(Quadruple) == sizeof(long double) && std::numeric_limits<lo
 
 /** Format of the numbers of a predefined type. */
 struct NumberFormat {
-  std::size_t here;      ///< bytes of a number
-  std::size_t external;  ///< likewise, in the format
-  int numbers   = 1;     ///< in an element
-  bool signed_  = false; ///< if it has more bytes here
+  std::size_t here;      ///< bytes of a number in memory
+  std::size_t external;  ///< bytes of a number in external32
+  int numbers   = 1;     ///< numbers per element
+  bool signed_  = false; ///< for sign extension, if a number has more bytes in memory
   bool extended = false; ///< long double
 };
 
@@ -115,7 +115,7 @@ int check_external(const char* representation, MPI_Count count, MPI_Datatype typ
   return check_type(type);
 }
 
-/** Checks the space from @p position on. */
+/** Checks the space after @p position. */
 template <class Place> int check_space(MPI_Count count, MPI_Datatype type, Place size, const Place* position)
 {
   if (const int result = check_present(position, "position"); result != MPI_SUCCESS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Info objects about the environment, and strings of info objects (MPI 4.1, sections 9.1.2 and 10.1), which SMPI
- * lacks. Hints of communicators, which SMPI copies with the communicator and replaces when others are set; and the
- * alignment of memory, which it ignores. */
+/* Info objects about the environment, and strings of info objects (MPI 4.1, sections 9.1.2 and 10.1), which SMPI lacks.
+ * Also hints of communicators, which SMPI copies with the communicator and replaces when new ones are set; and the
+ * alignment of memory, which SMPI ignores. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -36,7 +36,7 @@ std::string joined(int count, char** words)
   return all;
 }
 
-/** Copies a value, cut to *@p length characters with the zero, and sets *@p length to what it needs. */
+/** Copies a value, truncated to *@p length characters including the NUL, and sets *@p length to the required length. */
 int get_string(MPI_Info info, const char* key, int* length, char* value, int* flag)
 {
   int needed = 0;
@@ -60,8 +60,8 @@ int free_hints(MPI_Comm /*comm*/, int /*keyval*/, void* hints, void* /*state*/)
   return PMPI_Info_free(&its);
 }
 
-/** Returns the keyval of the hints of a communicator, an info object. Copies of the communicator have none (MPI 4.1,
- * section 7.4.2). */
+/** Returns the keyval of a communicator's hints, an info object. Copies of the communicator have none (MPI 4.1, section
+ * 7.4.2). */
 int hints_keyval()
 {
   static const int KEYVAL = [] {
@@ -82,7 +82,7 @@ void add_hints_of(MPI_Comm comm, MPI_Info target)
     add_hints(static_cast<MPI_Info>(hints), target);
 }
 
-/** Returns the alignment that the hints ask for, a power of two; 1 if they ask for none or another number. */
+/** Returns the alignment that the hints request, a power of two; 1 if there is none or it is no power of two. */
 std::size_t alignment_of(MPI_Info info)
 {
   if (not asks_for_alignment(info))
@@ -153,7 +153,7 @@ WEFT_INTERPOSED int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr)
   const std::size_t alignment = alignment_of(info);
   if (alignment <= alignof(std::max_align_t) || size < 0 || not baseptr)
     return THEIRS(size, info, baseptr);
-  // MPI_Free_mem and SMPI's windows free with free(), as is right for memory of aligned_alloc.
+  // MPI_Free_mem and SMPI's windows call free(), which is correct for memory of aligned_alloc.
   const std::size_t whole = (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
   void* const memory      = std::aligned_alloc(alignment, std::max(whole, alignment));
   if (not memory)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Conversions of the large-count forms, which setup/large_counts.py writes, to counts that fit an int. */
+/* Conversions of the large-count forms, which setup/large_counts.py generates, to counts that fit an int. */
 #pragma once
 
 #include "binding/abi/original.hpp"
@@ -27,8 +27,8 @@ inline bool fits(MPI_Count count)
   return count <= std::numeric_limits<int>::max() && count >= std::numeric_limits<int>::min();
 }
 
-/** A count and datatype with a count that fits an int: a larger count becomes fewer elements of a datatype that
- * contains several each. */
+/** A count and datatype whose count fits an int: a larger count becomes fewer elements of a datatype that contains
+ * several each. */
 class LargeElements {
   int count_;
   MPI_Datatype type_;
@@ -38,7 +38,7 @@ class LargeElements {
   void divide(MPI_Count count);
 
 public:
-  /** @p use: what the call needs of the datatype; others are left to the call, which refuses them. */
+  /** @p use: how the call uses the datatype. Unsuitable datatypes are passed on to the call, which refuses them. */
   enum class Use { communicate, build };
   LargeElements(MPI_Count count, MPI_Datatype type, Use use = Use::communicate)
       : count_(static_cast<int>(std::max(MPI_Count{-1}, count))), type_(type)
@@ -46,7 +46,7 @@ public:
     if (not fits(count) && count > 0 && (use == Use::build || check_type(type) == MPI_SUCCESS))
       divide(count);
   }
-  /** Returns whether the datatype is this object's. */
+  /** Returns whether this object created the datatype. */
   bool owns() const { return made_ != nullptr; }
   /** Returns false if the count has no suitable divisor. */
   bool fit() const { return fit_; }
@@ -70,15 +70,15 @@ public:
       numbers_->push_back(static_cast<int>(numbers[i]));
     }
     if (length == 0)
-      numbers_->push_back(0); // an array, though empty
+      numbers_->push_back(0); // so that the array is not null, though empty
   }
   bool owns() const { return numbers_ != nullptr; }
   bool fit() const { return fit_; }
   const int* data() const { return numbers_ ? numbers_->data() : nullptr; }
 };
 
-/** Numbers of an array's elements; 0 for a communicator that the call itself refuses. Of an intercommunicator, ranks
- * are those of the remote group. */
+/** Number of an array's elements; 0 for a communicator that the call itself refuses. For an intercommunicator, the size
+ * of the remote group. */
 inline int ranks_of(MPI_Comm comm)
 {
   return check_comm(comm) == MPI_SUCCESS ? place_in(comm).size : 0;
@@ -104,7 +104,7 @@ inline int degree_out(MPI_Comm comm)
   return check_comm(comm) == MPI_SUCCESS && topology_of(comm) ? degrees_in(comm).out : 0;
 }
 
-/** Refuses a count that no function can take; @p handles: by the error handler too. */
+/** Refuses a count that no function can handle; @p handles: by the error handler too. */
 inline int refuse_count(MPI_Comm comm, const char* function, bool handles)
 {
   const int code =
@@ -113,22 +113,23 @@ inline int refuse_count(MPI_Comm comm, const char* function, bool handles)
   return handles ? handled(comm, function, code) : code;
 }
 
-/** Returns the address of a piece of a buffer; MPI_IN_PLACE and null, of a buffer that is not significant, stay. */
+/** Returns the address of a piece of a buffer; MPI_IN_PLACE, and null for a buffer that is not significant, are
+ * unchanged. */
 template <class Buffer> Buffer* at_byte(Buffer* buffer, MPI_Aint byte)
 {
   using Character = std::conditional_t<std::is_const_v<Buffer>, const char, char>;
   return buffer == MPI_IN_PLACE || not buffer ? buffer : static_cast<Character*>(buffer) + byte;
 }
 
-/** Reduces more elements than an int counts in pieces, one after the other. @p reduce gets a piece's offset in bytes
- * and its elements. */
+/** Reduces more elements than an int can count in consecutive pieces. @p reduce gets a piece's offset in bytes and its
+ * number of elements. */
 template <class Reduce> int reduce_in_pieces(MPI_Count count, MPI_Datatype type, Reduce&& reduce)
 {
   constexpr MPI_Count LARGEST = 1U << 30U;
   MPI_Aint lower              = 0;
   MPI_Aint extent             = 0;
   if (count < 0 || check_type(type) != MPI_SUCCESS)
-    return reduce(0, -1); // refuses it
+    return reduce(0, -1); // makes it refuse the call
   PMPI_Type_get_extent(type, &lower, &extent);
   for (MPI_Count from = 0; from < count; from += LARGEST)
     if (const int result = reduce(from * extent, static_cast<int>(std::min(LARGEST, count - from)));
@@ -137,7 +138,7 @@ template <class Reduce> int reduce_in_pieces(MPI_Count count, MPI_Datatype type,
   return MPI_SUCCESS;
 }
 
-/** Keep the arguments of a call until its request is complete, or for the run. @return @p result */
+/** Keeps the arguments of a call until its request is complete, or until the end of the run. @return @p result */
 template <class... Kept> int keep_until_complete(int result, const MPI_Request* request, const Kept&... kept)
 {
   if ((... || kept.owns()) && result == MPI_SUCCESS && *request != MPI_REQUEST_NULL)

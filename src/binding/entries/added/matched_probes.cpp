@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Matched probes and receives (MPI 4.1, section 3.8.2), which SMPI lacks. A matched probe takes the
- * message out of weft's queue of unexpected messages. SMPI's transport (--messages smpi) has no such
- * queue: there the probe begins to receive the message into memory of its own, so a message that
- * waits for its receive leaves already then. */
+/* Matched probes and receives (MPI 4.1, section 3.8.2), which SMPI lacks. A matched probe removes the message from
+ * weft's unexpected message queue. SMPI's transport (--messages smpi) has no such queue: there the probe begins to
+ * receive the message into its own memory, so a rendezvous message already leaves then. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/elements.hpp"
@@ -30,10 +29,10 @@ struct MatchedMessage {
   int tag;
   MPI_Comm comm;
   MPI_Request early           = MPI_REQUEST_NULL; ///< SMPI's transport: receive of the packed data
-  std::vector<std::byte> data = {};               ///< of that receive
+  std::vector<std::byte> data = {};               ///< data of that receive
 };
 
-/** Messages that have not been received. */
+/** Messages that have been probed but not received. */
 std::unordered_set<const void*>& matched_messages()
 {
   static std::unordered_set<const void*> all;
@@ -47,7 +46,7 @@ MPI_Message no_message()
   return reinterpret_cast<MPI_Message>(NO_PROCESS); // NOLINT(performance-no-int-to-ptr): a value, not an address
 }
 
-/** Sets a status, whose error only functions with several statuses set (MPI 4.1, 3.2.5). */
+/** Sets a status except its error, which only functions with several statuses set (MPI 4.1, 3.2.5). */
 void set_status(MPI_Status* status, const MPI_Status& seen)
 {
   if (status == MPI_STATUS_IGNORE)
@@ -77,7 +76,7 @@ int check_probe(int source, int tag, MPI_Comm comm)
   return tag < 0 && tag != MPI_ANY_TAG ? wrong_number(MPI_ERR_TAG, "the tag", tag, "from 0 on") : MPI_SUCCESS;
 }
 
-/** Takes the message that a probe has seen. */
+/** Removes the message that a probe has seen from the queue. */
 MPI_Message take_seen(const MPI_Status& seen, MPI_Comm comm)
 {
   auto message = std::make_unique<MatchedMessage>(MatchedMessage{0, seen.MPI_SOURCE, seen.MPI_TAG, comm});
@@ -102,7 +101,7 @@ int check_message(const MPI_Message* message)
 
 constexpr MPI_Message NO_MESSAGE = MPI_MESSAGE_NULL;
 
-/** Messages by their numbers in Fortran, starting at 0; NO_MESSAGE for numbers that are free. */
+/** Messages by their Fortran numbers, starting at 0; NO_MESSAGE for free numbers. */
 std::vector<MPI_Message>& numbered_messages()
 {
   static std::vector<MPI_Message> all;
@@ -164,7 +163,7 @@ int receive_matched(MPI_Message* message, Receive&& receive, ReceiveEarly&& rece
   return result;
 }
 
-/** Copies what has been received early. */
+/** Copies data that was received early. */
 void deliver_early(const MatchedMessage& message, void* buffer, int count, MPI_Datatype type)
 {
   if (element_size(type) > 0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Neighbourhood collectives (MPI 4.1, section 8.6), which SMPI lacks: weft schedules carry them
- * out. */
+/* Neighbourhood collectives (MPI 4.1, section 8.6), which SMPI lacks: weft schedules execute them. */
 #include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/calls/call.hpp"
@@ -86,7 +85,7 @@ int execute_neighbors(const CallDescriptor& descriptor, const NeighborCall& part
     call.join_schedule(parts.host_shape(), until_end);
     call.wait_for_schedule(until_end);
   } else {
-    parts.come(call, true); // a rank alone: its only neighbour is itself
+    parts.come(call, true); // a rank alone is its own only neighbour
   }
   call.leave_host_data();
   return MPI_SUCCESS;
@@ -154,7 +153,7 @@ int check_request(const MPI_Request* request)
   return check_present(request, "request");
 }
 
-/** Checks the arguments of a collective whose blocks are equally long. */
+/** Checks the arguments of a collective with blocks of equal length. */
 template <class... Request>
 int check_blocks(const void* send, int send_count, MPI_Datatype send_type, const void* receive, int count,
                  MPI_Datatype type, MPI_Comm comm, Request... request)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Partitioned messages (MPI 4.1, chapter 4): each partition of the sender is one transfer.
  *
- * Sends and receives of a pair of ranks, a communicator and a tag are matched in the order of their
- * initialization, and never with other messages. A partition leaves once the sender has marked it
- * ready and the receiver has started its request, as libraries that write into the receiver's buffer
- * do; both sides complete when all partitions have arrived. The two sides may have different numbers
+ * Sends and receives of a pair of ranks, a communicator and a tag are matched in the order of their initialization, and
+ * never with other messages. A partition leaves once the sender has marked it ready and the receiver has started its
+ * request, as in libraries that write into the receiver's buffer; both sides complete when all partitions have arrived.
+ * The two sides may have different numbers
  * of partitions. Transfers use weft's network, whatever carries other messages. */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
@@ -61,14 +61,14 @@ public:
   };
   Side sender;
   Side receiver;
-  int world = 0; ///< number of the job's world
+  int world = 0; ///< index of the job's world
 
   bool matched() const { return sender.host && receiver.host; }
   /** Returns whether the sender has marked a partition ready in this round. */
   bool is_ready(int partition) const { return ready_[static_cast<std::size_t>(partition)]; }
   void start(Side& side, MPI_Request* active);
   void mark_ready(int partition);
-  /** Sends what both sides allow. */
+  /** Sends the partitions that both sides allow. */
   void proceed();
   void arrive(int partition);
   /** Returns whether a partition of the receiver has arrived. */
@@ -107,7 +107,7 @@ public:
     return all;
   }
 
-  // Sends in the kernel's turn at the same instant, so that the rank does not yield.
+  // Sends within the kernel's turn at the same instant, so that the rank does not yield.
   void send(PartitionedChannel& channel, int partition)
   {
     if (idle_.empty()) {
@@ -273,7 +273,7 @@ class PartitionedOperation : public PersistentOperation {
   bool sends_;
   int peer_; // in its communicator
   int tag_;
-  int mark_; ///< tag by which a status of the active request is known
+  int mark_; ///< tag that identifies a status of the active request
 
 public:
   PartitionedOperation(std::shared_ptr<PartitionedChannel> channel, bool sends, int peer, int tag)
@@ -355,7 +355,7 @@ void pay_for_partition(const PartitionedChannel& channel)
     simgrid::s4u::this_actor::sleep_for(overhead);
 }
 
-/** Marks partitions of a started send ready. */
+/** Marks partitions of a started send as ready. */
 int mark_ready(std::span<const int> partitions, MPI_Request request)
 {
   const auto* const operation = dynamic_cast<PartitionedOperation*>(persistent_operation(request));
@@ -468,7 +468,7 @@ WEFT_INTERPOSED int PMPI_Parrived(MPI_Request request, int partition, int* flag)
           return wrong_number(MPI_ERR_ARG, "the partition", partition,
                               "0 to " + std::to_string(channel->receiver.buffer.partitions - 1));
         *flag = not channel || channel->has_arrived(partition) ? 1 : 0;
-        if (*flag == 0) { // costs what an unsuccessful test does
+        if (*flag == 0) { // takes the time of an unsuccessful test
           int ended = 0;
           PMPI_Request_get_status(request, &ended, MPI_STATUS_IGNORE);
         } else {

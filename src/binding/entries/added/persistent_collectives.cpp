@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Persistent collectives (MPI 4.1, sections 6.13 and 8.8): a start makes the non-blocking call, which
- * is offloaded or executed by the hosts as such. The first start checks the arguments and makes a plan
- * if later ones may skip that. */
+/* Persistent collectives (MPI 4.1, sections 6.13 and 8.8): a start makes the non-blocking call, which switches or hosts
+ * execute as usual. The first start checks the arguments, and makes a plan if later starts may skip the checks. */
 #include "binding/abi/original.hpp"
 #include "binding/calls/call_plan.hpp"
 #include "binding/data/elements.hpp"
@@ -26,8 +25,8 @@
 namespace weft {
 namespace {
 
-/** Datatype of a persistent request. While the program's handle is valid, starts use it, because operations of the
- * program are called with it; a copy replaces it once the program has freed it. */
+/** Datatype of a persistent request. While the program's handle is valid, starts use it, because the program's
+ * operations are called with it; a copy replaces it once the program has freed it. */
 class KeptType {
   HeldType given_;
   MPI_Datatype copy_ = MPI_DATATYPE_NULL;
@@ -89,8 +88,8 @@ KeptType keep_argument(MPI_Datatype type)
   return KeptType(type);
 }
 
-// Return whether a plan may keep an argument. Handles that the program frees get other ones in their place, and SMPI
-// copies data for MPI_IN_PLACE at each start.
+// Return whether a plan may keep an argument. Handles that the program frees are replaced, and SMPI copies data for
+// MPI_IN_PLACE at each start.
 template <class Type> bool may_be_planned(const Type& argument)
 {
   if constexpr (std::is_same_v<Type, KeptType>)
@@ -123,7 +122,8 @@ public:
                   std::apply([](const auto&... all) { return (may_be_planned(all) && ...); }, arguments_))
   {
     if constexpr (std::is_same_v<Start, decltype(&PMPI_Ireduce_scatter_block)>)
-      has_plan_ = has_plan_ && start_ != &PMPI_Ireduce_scatter_block; // its counts are SMPI's, made at each start
+      has_plan_ = has_plan_ &&
+                  start_ != &PMPI_Ireduce_scatter_block; // its counts belong to SMPI, which creates them at each start
   }
   int start(MPI_Request* active) override
   {
@@ -136,7 +136,7 @@ public:
   }
 };
 
-/** Checks what the initialization itself uses; the start checks the rest. */
+/** Checks the arguments that the initialization itself uses; the start checks the rest. */
 int check_persistent(MPI_Comm comm, const MPI_Request* request)
 {
   return first_error([&] { return check_comm(comm); }, [&] { return check_present(request, "request"); });
@@ -162,8 +162,8 @@ int check_root(int root, MPI_Comm comm)
                                                  : static_cast<int>(MPI_SUCCESS);
 }
 
-/** Checks the root and, by @p check_rest, other arguments of a collective with a root. On an intercommunicator it
- * depends on the root which arguments count; the start checks them. */
+/** Checks the root, and by @p check_rest further arguments, of a rooted collective. On an intercommunicator, the root
+ * determines which arguments are significant; the start checks them. */
 template <class Check> int check_rooted(int root, MPI_Comm comm, Check&& check_rest)
 {
   return intercommunicator_of(comm) ? static_cast<int>(MPI_SUCCESS)
@@ -185,7 +185,7 @@ int make_persistent_collective(Start start, MPI_Request* request, Arguments... a
   return make_of_kept(start, request, keep_argument(arguments)...);
 }
 
-/** Returns the numbers of datatypes of MPI_Alltoallw, and with displacements in bytes of MPI_Neighbor_alltoallw. */
+/** Returns the numbers of datatypes of MPI_Alltoallw or, with displacements in bytes, of MPI_Neighbor_alltoallw. */
 Degrees numbers_of_types(MPI_Comm comm, const int* /*displacements*/)
 {
   return {place_in(comm).size, place_in(comm).size};
@@ -211,7 +211,7 @@ int make_persistent_collective(Start start, MPI_Request* request, const void* se
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-/** Defines MPI_@p name_init by MPI_@p nonblocking. @p check is an expression of its arguments. */
+/** Defines MPI_@p name_init by MPI_@p nonblocking. @p check is an expression on its arguments. */
 #define WEFT_PERSISTENT(name, nonblocking, check, parameters, ...)                                                     \
   WEFT_INTERPOSED int PMPI_##name##_init(parameters, MPI_Info info, MPI_Request* request)                              \
   {                                                                                                                    \

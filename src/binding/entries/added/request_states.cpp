@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Polls of several requests that leave them as they are (MPI 4.1, section 3.7.6), which SMPI lacks.
- * A poll that finds nothing takes the time of one MPI_Test. */
+/* Polls of several requests that do not change them (MPI 4.1, section 3.7.6), which SMPI lacks. A poll that finds no
+ * complete request takes the time of one MPI_Test. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -130,7 +130,7 @@ WEFT_INTERPOSED int PMPI_Request_get_status_some(int count, const MPI_Request* r
             pending = true;
         }
         *ended = active ? static_cast<int>(found) : MPI_UNDEFINED;
-        if (pending) // also if it has found some: the requests stay, and programs wait for the others
+        if (pending) // even if some are complete: the requests stay, and programs wait for the rest
           all.pay();
         return static_cast<int>(MPI_SUCCESS);
       },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Sessions (MPI 4.1, section 11.3), which SMPI lacks. The first session of a rank initializes SMPI,
- * unless MPI_Init has; SMPI stays initialized until the rank ends, so that sessions can follow one
- * another. A program that also calls MPI_Init and MPI_Finalize does not notice.
+ * unless MPI_Init has; SMPI stays initialized until the rank ends, so that sessions can follow one another. Programs
+ * may also call MPI_Init and MPI_Finalize as usual.
  *
- * Process sets are mpi://WORLD and mpi://SELF. Communicators made from groups are those of
- * MPI_Comm_create_group. */
+ * Process sets are mpi://WORLD and mpi://SELF. MPI_Comm_create_group creates communicators from groups. */
 #include "binding/entries/added/sessions.hpp"
 
 #include "binding/abi/private_abi.hpp"
@@ -39,8 +38,8 @@ struct Session {
 struct MpiUse {
   std::set<Session*> sessions;
   bool began_by_session = false;
-  bool init_called      = false; ///< MPI_Init, after a session had begun
-  bool finalize_called  = false; ///< likewise
+  bool init_called      = false; ///< true if MPI_Init was called after a session had begun
+  bool finalize_called  = false; ///< true if MPI_Finalize was called then
 
   static MpiUse& of_this_rank()
   {
@@ -52,7 +51,7 @@ struct MpiUse {
 constexpr int NO_SESSION = -1; ///< number of MPI_SESSION_NULL
 constexpr std::array PROCESS_SETS{"mpi://WORLD", "mpi://SELF"};
 
-/** Returns whether two names of process sets are the same: programs for MPICH write them in lower case. */
+/** Returns whether two names of process sets are equal, ignoring case: programs for MPICH use lower case. */
 bool is_named(const char* name, const char* process_set)
 {
   return strcasecmp(name, process_set) == 0;
@@ -108,7 +107,8 @@ int end_session(MPI_Session* session)
   return MPI_SUCCESS;
 }
 
-/** Copies a name, cut to *@p length characters with the zero; if that is 0, sets it to what the name needs. */
+/** Copies a name, truncated to *@p length characters including the NUL; if that is 0, sets it to the required
+ * length. */
 int give_name(std::string_view name, int* length, char* text)
 {
   if (*length > 0) {
@@ -239,7 +239,7 @@ WEFT_INTERPOSED int MPI_Comm_create_from_group(MPI_Group group, const char* stri
                     PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm));
 }
 
-/** A session's error handler gets the address of the session where a communicator's gets that of the communicator. */
+/** A session's error handler gets the address of the session in place of the communicator's. */
 WEFT_INTERPOSED int PMPI_Session_create_errhandler(void (*function)(MPI_Session*, int*, ...),
                                                    MPI_Errhandler* errhandler)
 {

@@ -14,7 +14,7 @@ namespace weft {
 constexpr int WRONG_SESSION   = 75;
 constexpr int TOO_LARGE_VALUE = 77;
 
-/** Returns WRONG_SESSION unless the session is one of the rank's. */
+/** Returns WRONG_SESSION unless the session belongs to the rank. */
 int check_session(MPI_Session session);
 
 /** Calls the session's error handler if @p result is an error. @return @p result */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Graph topologies (MPI 4.1, sections 8.5.3 to 8.5.8), which SMPI lacks, and queries of Cartesian
- * ones, which SMPI cannot answer for all parts of a grid. MPI_Dims_create makes dimensions as close to each other as
- * possible, as MPICH does; SMPI's are not always (180 ranks in two dimensions: 18 x 10 instead of 15 x 12).
+ * ones, which SMPI cannot answer for all parts of a grid. MPI_Dims_create balances dimensions as well as possible, like
+ * MPICH; SMPI sometimes does not (180 ranks in two dimensions: 18 x 10 instead of 15 x 12).
  *
- * Ranks agree on a graph in memory. The time charged for MPI_Dist_graph_create is that of the
- * messages of MPI libraries (MPIR_Dist_graph_create_impl in MPICH's src/mpi/topo/topo_impl.c,
- * mca_topo_base_dist_graph_distribute in Open MPI's
+ * Ranks agree on a graph in memory. MPI_Dist_graph_create is charged for the messages of MPI libraries
+ * (MPIR_Dist_graph_create_impl in MPICH's src/mpi/topo/topo_impl.c, mca_topo_base_dist_graph_distribute in Open MPI's
  * ompi/mca/topo/base/topo_base_dist_graph_create.c): a Reduce_scatter_block of two integers for each
- * rank, and a message with the edges to each rank that another one describes. */
+ * rank, and a message with the edges to each rank that another rank describes. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/data/virtual_topology.hpp"
@@ -38,8 +37,8 @@ namespace {
 /** Factors of a number of ranks, in descending order. */
 using Factors = std::vector<int>;
 
-/** Finds factors that are as close to each other as possible: with the least difference between the largest and the
- * smallest, then, like MPICH's, with the largest small ones. */
+/** Finds factors that are as balanced as possible: with the smallest difference between the largest and the smallest
+ * factor and, on a tie, with the largest small factors, as MPICH does. */
 class CloseFactors {
   std::vector<int> divisors_; // of the number of ranks, in ascending order
   Factors best_;
@@ -53,7 +52,7 @@ class CloseFactors {
       return spread < least;
     return std::ranges::lexicographical_compare(std::views::reverse(best_), std::views::reverse(tried_));
   }
-  /** Tries all factors of @p number, none larger than the last. */
+  /** Tries all factors of @p number up to the last factor. */
   void try_all(int number, int count)
   {
     if (count == 1) {
@@ -122,7 +121,7 @@ struct DescribedEdges {
   };
   std::vector<Edge> edges;
   std::optional<bool> weighted = {}; ///< MPI_Dist_graph_create
-  EdgeWeights weights;               ///< MPI_Dist_graph_create_adjacent: of the rank's own edges
+  EdgeWeights weights;               ///< MPI_Dist_graph_create_adjacent: weights of the rank's own edges
 };
 
 /** Agreement on a graph, which the first rank that needs it builds. */
@@ -132,7 +131,7 @@ public:
 
   std::shared_ptr<VirtualTopology> topology;
   std::vector<EdgeWeights> weights; ///< by rank
-  bool consistent = true;           ///< each edge is named by both of its ranks
+  bool consistent = true;           ///< true if each edge is named by both of its ranks
 };
 
 std::map<std::pair<aid_t, int>, AgreementSlots<GraphAgreement>>& graph_agreements()
@@ -141,7 +140,7 @@ std::map<std::pair<aid_t, int>, AgreementSlots<GraphAgreement>>& graph_agreement
   return all;
 }
 
-/** The current rank's stay in an agreement of the ranks of @p comm. */
+/** Participation of the current rank in an agreement of the ranks of @p comm. */
 class GraphMeeting {
   std::pair<aid_t, int> id_;
   AgreementSlots<GraphAgreement>& slots_;
@@ -200,7 +199,7 @@ void build_adjacent(GraphAgreement& graph)
   }
 }
 
-/** Builds the graph of edges that any rank has described. */
+/** Builds the graph from the edges described by all ranks. */
 void build_distributed(GraphAgreement& graph)
 {
   const std::size_t ranks = graph.said.size();
@@ -222,7 +221,7 @@ void build_distributed(GraphAgreement& graph)
   graph.topology = make_distributed(sources, destinations);
 }
 
-/** Charges the messages that tell ranks of edges that others have described, on the new communicator. */
+/** Charges the messages that inform ranks of edges described by others, on the new communicator. */
 void send_descriptions(const GraphAgreement& graph, MPI_Comm made)
 {
   const auto number_by_peer = [&](std::size_t describer) {
@@ -238,7 +237,7 @@ void send_descriptions(const GraphAgreement& graph, MPI_Comm made)
   std::vector<std::vector<int>> buffers;
   std::vector<MPI_Request> requests;
   const auto add = [&](auto&& post, int peer, int edges) {
-    const int count = 2 * edges; // the other rank and the weight of each
+    const int count = 2 * edges; // peer and weight of each edge
     buffers.emplace_back(static_cast<std::size_t>(count));
     post(buffers.back().data(), count, MPI_INT, peer, 0, made, &requests.emplace_back());
   };
@@ -269,14 +268,14 @@ MPI_Comm make_copy(MPI_Comm comm)
   return made;
 }
 
-/** Returns whether an array of weights is MPI_UNWEIGHTED, in weft's mpi.h or in SimGrid's. */
+/** Returns whether an array of weights is MPI_UNWEIGHTED, from weft's mpi.h or SimGrid's. */
 bool are_unweighted(const int* weights)
 {
   constexpr std::uintptr_t OURS = 2;
   return weights == MPI_UNWEIGHTED || reinterpret_cast<std::uintptr_t>(weights) == OURS;
 }
 
-/** Returns whether a rank's edges have weights; nothing if there are none and the array is null, which is SimGrid's
+/** Returns whether a rank's edges are weighted; nothing if there are none and the array is null, which is SimGrid's
  * MPI_UNWEIGHTED. */
 std::optional<bool> has_weights(const int* weights, int edges)
 {
@@ -429,7 +428,7 @@ int find_topology(MPI_Comm comm, SMPI_Topo_type kind, const AttachedTopology*& f
   return wrong(MPI_ERR_TOPOLOGY, std::string("the communicator has no ") + name);
 }
 
-/** Copies the first @p most of the numbers. */
+/** Copies at most @p most of the numbers. */
 void copy_up_to(int most, const std::vector<int>& numbers, int* to)
 {
   std::copy_n(numbers.begin(), std::min(static_cast<std::size_t>(std::max(0, most)), numbers.size()), to);
@@ -464,7 +463,7 @@ int find_grid(MPI_Comm comm, const VirtualTopology*& grid)
   return result;
 }
 
-/** Returns the rank at a position; MPI_PROC_NULL if it is outside a dimension that is not periodic. */
+/** Returns the rank at given coordinates; MPI_PROC_NULL if they are outside a dimension that is not periodic. */
 int rank_at(const VirtualTopology& grid, const std::vector<int>& positions)
 {
   int rank = 0;
@@ -478,7 +477,7 @@ int rank_at(const VirtualTopology& grid, const std::vector<int>& positions)
   return rank;
 }
 
-/** Sets the rank for a topology of @p nodes nodes: ranks keep their numbers. */
+/** Sets the rank for a topology of @p nodes nodes, without reordering. */
 int map_rank(MPI_Comm comm, std::int64_t nodes, int* rank)
 {
   if (nodes < 0 || nodes > place_in(comm).size)

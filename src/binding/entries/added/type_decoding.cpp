@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Decoding of datatypes: MPI_Type_get_envelope and MPI_Type_get_contents (MPI 4.1, section 5.1.13). SMPI answers with
- * the simpler constructors by which it makes types, and gives out inner types whose handles the program has freed. */
+/* Decoding of datatypes: MPI_Type_get_envelope and MPI_Type_get_contents (MPI 4.1, section 5.1.13). SMPI returns the
+ * simpler constructors by which it creates types, and returns inner types whose handles the program has freed. */
 #include "binding/abi/original.hpp"
 #include "binding/datatypes/type_contents.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -19,7 +19,7 @@ int check_decodable(MPI_Datatype type)
                                    : static_cast<int>(MPI_SUCCESS);
 }
 
-/** Refuses large counts, which the form with ints cannot return. */
+/** Refuses large counts, which the int form cannot return. */
 int check_small(const TypeContents* contents, const char* form)
 {
   return contents && not contents->counts.empty()
@@ -143,7 +143,7 @@ WEFT_INTERPOSED int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_in
                      [&] { return fill_types(*contents, max_types, types); });
 }
 
-/** A type has a handle for each time that MPI_Type_get_contents has returned it. */
+/** A type has one handle for each time that MPI_Type_get_contents has returned it. */
 WEFT_INTERPOSED int PMPI_Type_free(MPI_Datatype* type)
 {
   static const auto THEIRS = original(&PMPI_Type_free);

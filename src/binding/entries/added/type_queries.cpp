@@ -25,8 +25,8 @@
 namespace weft {
 namespace {
 
-/** Returns the basic elements in @p bytes of data; none if the last one is not whole. @p size_of: bytes of an element
- * of a run. */
+/** Returns the number of basic elements in @p bytes of data; none if the last one is incomplete. @p size_of: bytes of
+ * an element of a run. */
 template <class SizeOf>
 std::optional<std::size_t> count_elements(std::size_t bytes, const std::vector<BasicRun>& runs, SizeOf size_of)
 {
@@ -47,7 +47,7 @@ std::optional<std::size_t> count_elements(std::size_t bytes, const std::vector<B
   return partial == 0 ? std::optional(all) : std::nullopt;
 }
 
-/** SMPI sends pairs with their padding, but a sender may also have sent their values and indices one by one. */
+/** SMPI sends pairs with their padding, but a sender may also have sent values and indices separately. */
 std::optional<std::size_t> basic_elements(std::size_t bytes, MPI_Datatype type)
 {
   const std::vector<BasicRun> runs = basic_runs(type);
@@ -70,7 +70,7 @@ template <class Count> int get_elements(const MPI_Status* status, MPI_Datatype t
                      });
 }
 
-/** Bounds of the data; SMPI answers with those of the type. */
+/** Bounds of the data; SMPI returns the bounds of the type. */
 template <class Bytes> int get_true_extent(MPI_Datatype type, Bytes* low, Bytes* extent)
 {
   if (type == MPI_DATATYPE_NULL)
@@ -120,8 +120,8 @@ struct NumberKind {
   MPI_Datatype type;
 };
 
-/** Returns the predefined datatype without a name for the arguments of an MPI_Type_create_f90_… call: an equal of
- * @p named, the same in each call (MPI 4.1, section 19.1.9). */
+/** Returns the unnamed predefined datatype for the arguments of an MPI_Type_create_f90_… call: a type equal to @p
+ * named, the same in each call (MPI 4.1, section 19.1.9). */
 MPI_Datatype unnamed_type(int combiner, const std::vector<int>& arguments, MPI_Datatype named)
 {
   static std::map<std::pair<int, std::vector<int>>, MPI_Datatype> all;
@@ -135,7 +135,7 @@ MPI_Datatype unnamed_type(int combiner, const std::vector<int>& arguments, MPI_D
   return found;
 }
 
-/** Finds the first kind that has what is asked for, or MPI_UNDEFINED. */
+/** Finds the first kind with the requested properties, or MPI_UNDEFINED. */
 int find_kind(std::span<const NumberKind> kinds, int precision, int range, int combiner, MPI_Datatype* type)
 {
   const auto found = std::ranges::find_if(kinds, [&](const NumberKind& kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Queries of the application binary interface (MPI 5.0, chapter 20). Programs are compiled for SMPI's own interface, so
- * the version is -1; the sizes and Fortran's values are those of this MPI. */
+ * the version is -1; the sizes and Fortran's values are this library's. */
 #include "binding/entries/frame/own_function.hpp"
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<const char*, const char*>, 3> ABI_SIZES{
     {{"mpi_aint_size", "8"}, {"mpi_count_size", "8"}, {"mpi_offset_size", "8"}}};
 static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8 && sizeof(MPI_Offset) == 8);
 
-/** Types of gfortran that have a datatype here. */
+/** Types of gfortran for which there is a datatype. */
 constexpr std::array<std::pair<const char*, const char*>, 18> FORTRAN_TYPES{{
     {"mpi_logical_size", "4"},
     {"mpi_integer_size", "4"},

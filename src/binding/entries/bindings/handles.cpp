@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Integers of handles (MPI 5.0, section 19.3): those of Fortran. Sessions are in added/sessions.cpp. */
+/* Integers of handles (MPI 5.0, section 19.3), which are Fortran's. Sessions are in added/sessions.cpp. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 
@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-constexpr int NO_FILE = -1; ///< of MPI_FILE_NULL
+constexpr int NO_FILE = -1; ///< number of MPI_FILE_NULL
 
 } // namespace
 } // namespace weft
@@ -41,7 +41,7 @@ WEFT_INTEGERS_OF(Request, Request)
 WEFT_INTEGERS_OF(Datatype, Type)
 WEFT_INTEGERS_OF(Win, Win)
 
-/** SMPI's MPI_File_c2f and its inverse only end the run. */
+/** SMPI's MPI_File_c2f and its inverse abort the run. */
 WEFT_INTERPOSED int PMPI_File_c2f(MPI_File file)
 {
   return file == MPI_FILE_NULL ? NO_FILE : reinterpret_cast<simgrid::smpi::F2C*>(file)->c2f();

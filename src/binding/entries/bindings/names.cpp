@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Names of objects (MPI 4.1, section 7.8), and the version of MPI that they follow. SMPI writes nothing for windows and
- * datatypes without a name, copies longer names than MPI_MAX_OBJECT_NAME past the program's buffer, and refuses null
- * handles, whose names are those of their constants. */
+/* Names of objects (MPI 4.1, section 7.8), and the version of MPI whose names they are. SMPI leaves the buffer
+ * unchanged for windows and datatypes without a name, copies names longer than MPI_MAX_OBJECT_NAME beyond the program's
+ * buffer, and refuses null handles, whose names are those of their constants. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/own_function.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr int VERSION    = 4;
 constexpr int SUBVERSION = 1;
 
-/** Writes a string and its length; both may be absent after a wrong call. */
+/** Writes a string and its length; either may be null after an invalid call. */
 void write_name(std::string_view name, char* text, int* length)
 {
   const std::string_view cut = name.substr(0, MPI_MAX_OBJECT_NAME - 1);
@@ -28,8 +28,8 @@ void write_name(std::string_view name, char* text, int* length)
     *length = static_cast<int>(cut.size());
 }
 
-/** Gives the name of an object: that of @p null for a null handle, otherwise the one that @p theirs, SMPI's function,
- * gives, and the empty string if it has none. */
+/** Returns the name of an object: the name @p null for a null handle, otherwise the name from SMPI's function @p
+ * theirs, or the empty string. */
 template <class Handle, class Theirs>
 int give_name(Handle object, Handle null_handle, const char* null_name, char* text, int* length, Theirs&& theirs)
 {
@@ -42,7 +42,7 @@ int give_name(Handle object, Handle null_handle, const char* null_name, char* te
     write_name(null_name, text, length);
     return MPI_SUCCESS;
   }
-  std::array<char, 2 * MPI_MAX_OBJECT_NAME> name{}; // SMPI copies names as long as they are set, which is cut below
+  std::array<char, 2 * MPI_MAX_OBJECT_NAME> name{}; // SMPI copies names in full length; they are truncated below
   int unused       = 0;
   const int result = theirs(name.data(), &unused);
   if (result == MPI_SUCCESS)
@@ -50,7 +50,7 @@ int give_name(Handle object, Handle null_handle, const char* null_name, char* te
   return result;
 }
 
-/** Returns as much of a name as objects keep. */
+/** Returns a name truncated to the length that objects store. */
 std::string cut(const char* name)
 {
   return {name, strnlen(name, MPI_MAX_OBJECT_NAME - 1)};
@@ -117,7 +117,7 @@ WEFT_INTERPOSED int PMPI_Win_set_name(MPI_Win win, const char* name)
   return THEIRS(win, name ? cut(name).c_str() : nullptr);
 }
 
-/** SMPI leaves out the null behind a value that is cut to @p length characters. */
+/** SMPI omits the NUL after a value truncated to @p length characters. */
 WEFT_INTERPOSED int PMPI_Info_get(MPI_Info info, const char* key, int length, char* value, int* flag)
 {
   static const auto THEIRS = original(&PMPI_Info_get);

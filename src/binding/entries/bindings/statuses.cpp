@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Counts and fields of statuses, and conversions of statuses between C and Fortran. A status is the same five integers
- * in C, in mpi_f08 and in mpi. */
+/* Counts and fields of statuses, and conversions of statuses between C and Fortran. A status consists of the same five
+ * integers in C, mpi_f08 and mpi. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
@@ -30,7 +30,8 @@ int copy_status(const void* from, void* to)
                      });
 }
 
-/** Sets @p count to the elements of a status: MPI_UNDEFINED without a whole number of them, or if it does not fit. */
+/** Sets @p count to the number of elements in a status; MPI_UNDEFINED if they are not whole, or the number does not
+ * fit. */
 template <class Count> int get_count(const MPI_Status* status, MPI_Datatype type, Count* count)
 {
   return first_error([&] { return check_status(status, "status"); }, [&] { return check_present(count, "count"); },
@@ -86,7 +87,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-// SMPI's definitions keep the count as an int.
+// SMPI's definitions store the count as an int.
 WEFT_INTERPOSED int PMPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count)
 {
   return get_count(status, type, count);
