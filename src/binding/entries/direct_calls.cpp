@@ -68,7 +68,7 @@ bool& buffers_stay_now()
   return stay;
 }
 
-/** Pools as many requests as possible. @return whether all were pooled */
+/** Detaches as many requests as possible. @return whether all were detached */
 bool are_put_aside(std::span<MPI_Request> requests)
 {
   bool all = true;

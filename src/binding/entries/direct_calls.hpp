@@ -10,16 +10,15 @@
 
 namespace weft {
 
-/** Returns whether the call being started is the program's own, with buffers of its own, which MPI
- * forbids changing before the call has ended. To be called once, at the start of what PMPI_I…
- * calls. */
+/** Returns whether the call being started is the program's own, with buffers of its own, which MPI forbids changing
+ * before the call has ended. Call it once, at the start of the functions called by PMPI_I…. */
 bool buffers_stay();
 
 /** Returns whether calls on @p comm may bypass SMPI's functions. */
 bool is_usable(MPI_Comm comm);
 
-/** Notes that SMPI accepts an operation with a datatype: other ranks' calls and later ones then
- * skip the check. */
+/** Records that SMPI accepts an operation with a datatype, so that calls of other ranks and later calls skip the
+ * check. */
 void let_pass(MPI_Op op, MPI_Datatype type);
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names

@@ -22,18 +22,18 @@ using Origins = std::vector<aid_t>;
 
 std::map<std::pair<aid_t, MPI_Win>, Origins>& exposure_epochs()
 {
-  static auto& all = *new std::map<std::pair<aid_t, MPI_Win>, Origins>; // leaked: ranks may end late
+  static auto& all = *new std::map<std::pair<aid_t, MPI_Win>, Origins>; // leaked, since ranks may end late
   return all;
 }
 
-/** Probes as PMPI_Iprobe does, which refuses SMPI's internal tags. */
+/** Probes like PMPI_Iprobe, which refuses SMPI's internal tags. */
 int probe_any_tag(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status)
 {
   simgrid::smpi::Request::iprobe(source, tag, comm, flag, status);
   return MPI_SUCCESS;
 }
 
-/** Returns whether all origins have completed: their messages have arrived. */
+/** Returns whether the messages of all origins that complete the epoch have arrived. */
 bool is_completed(MPI_Win win, const Origins& origins)
 {
   MPI_Comm comm    = win->comm();
@@ -84,14 +84,14 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-/** SMPI warns that it has none. All ranks share one memory, which one thread writes. */
+/** SMPI warns that it lacks this function. All ranks share one memory, which one thread writes. */
 WEFT_INTERPOSED int PMPI_Win_sync(MPI_Win win)
 {
   if (win == MPI_WIN_NULL)
     return wrong(MPI_ERR_WIN, "the window is MPI_WIN_NULL");
   static MpiFunction function{"MPI_Win_sync", CallKind::one_sided, false};
   if (is_idle(CallIdentity("Win_sync", {number_of_handle(win)}))) {
-    const TimedCall timed(function); // others take no time, and do not appear in the record
+    const TimedCall timed(function); // other errors take no time and do not appear in the record
     pay_for_idle_call();
   }
   return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and
- * those with a single algorithm. weft interposes on them: SMPI calls weft's definitions if weft's
- * library is loaded before SimGrid's, as `weft run` does with LD_PRELOAD. */
+/* SMPI's functions that are not in its registry of algorithms: the non-blocking collectives, and those with a single
+ * algorithm. weft interposes on them: SMPI calls weft's definitions if weft's library is loaded before SimGrid's, as
+ * `weft run` does with LD_PRELOAD. */
 #include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -46,7 +46,7 @@ template <class Function, class Parts, class... Arguments>
   return next_definition(address(arguments)..., comm, request, external);
 }
 
-/** Makes the plan of a persistent collective, whose first start is @p first. Out of line: most calls have none. */
+/** Makes the plan of a persistent collective, whose first start is @p first. Out of line: most calls have no plan. */
 template <class Function, class Parts, class... Arguments>
 [[gnu::noinline]] void make_plan(CallPlan& plan, const StartedCall& first, Function next_definition, MPI_Comm comm,
                                  MPI_Op operation, const RankBuffers& buffers, Parts make_parts, Arguments... arguments)
@@ -61,9 +61,9 @@ template <class Function, class Parts, class... Arguments>
   });
 }
 
-/** Executes a non-blocking call, offloaded or as SMPI does. @p describe returns a
- * CallDescriptor, @p buffers a RankBuffers and @p parts a call of host_calls.hpp; each is called
- * only if needed. @p arguments are the call's up to the communicator. */
+/** Executes a non-blocking call, offloaded or as in SMPI. @p describe returns a CallDescriptor, @p buffers a
+ * RankBuffers and @p parts a call of host_calls.hpp; each is called only if needed. @p arguments are the call's
+ * arguments before the communicator. */
 template <class Function, class Describe, class Buffers, class Parts, class... Arguments>
 int start(Function next_definition, MPI_Request* request, int external, MPI_Comm comm, MPI_Op operation,
           Describe&& describe, Buffers&& buffers, Parts&& make_parts, Arguments... arguments)
@@ -91,7 +91,7 @@ int start_on_host(Function next_definition, MPI_Request* request, int external, 
       arguments...);
 }
 
-/** Returns the number of ranks on each host; 0 if hosts differ in it. */
+/** Returns the number of ranks on each host; 0 if hosts differ. */
 int ranks_on_each_host(MPI_Comm comm)
 {
   if (comm->get_leaders_comm() == MPI_COMM_NULL)
@@ -119,8 +119,8 @@ namespace simgrid::smpi {
 
 /** SMPI's ring Allreduce, which its selector `ompi` chooses where Open MPI would. For vectors with
  * fewer elements than ranks, Open MPI's ring uses recursive doubling
- * (ompi_coll_base_allreduce_intra_ring in its ompi/mca/coll/base/coll_base_allreduce.c), SMPI's a
- * Reduce and a Bcast, which takes many times as long. */
+ * (ompi_coll_base_allreduce_intra_ring in its ompi/mca/coll/base/coll_base_allreduce.c), SMPI's uses a Reduce and a
+ * Bcast, which take many times as long. */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                   MPI_Comm comm)
@@ -131,8 +131,8 @@ WEFT_INTERPOSED int allreduce__lr(const void* send, void* receive, int count, MP
                                           : THEIRS(send, receive, count, type, op, comm);
 }
 
-// Some SMPI algorithms fail for some calls, also where its selector `impi` chooses them. As SMPI's other
-// algorithms do, they refuse such calls (Entry::run in collectives.cpp).
+// Some SMPI algorithms fail for some calls, also where SMPI's selector `impi` chooses them. The definitions below
+// refuse such calls, as SMPI's other algorithms do (Entry::run in collectives.cpp).
 
 /** SMPI's pipelined Bcast sends every segment twice to the next rank if each host has one rank (num_core in
  * bcast-SMP-linear.cpp); later receives would match the second copies. */
@@ -156,8 +156,8 @@ WEFT_INTERPOSED int allreduce__smp_binomial(const void* send, void* receive, int
   return THEIRS(send, receive, count, type, op, comm);
 }
 
-/** SMPI's Reduce by reduce-scatter and gather truncates if the ranks are not a power of two, adds in another order than
- * the ranks', and writes into the receive buffers of all ranks, of which MPI gives it the root's alone
+/** SMPI's Reduce by reduce-scatter and gather truncates if the number of ranks is not a power of two, does not reduce
+ * in rank order, and writes into the receive buffers of all ranks, although MPI makes only the root's significant
  * (reduce-scatter-gather.cpp). */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int reduce__scatter_gather(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
@@ -169,7 +169,7 @@ WEFT_INTERPOSED int reduce__scatter_gather(const void* send, void* receive, int 
   return THEIRS(send, comm->rank() == root ? receive : nullptr, count, type, op, root, comm);
 }
 
-/** SMPI's Reduce_scatter for operations that do not commute asserts that ranks are a power of two with equal parts
+/** SMPI's Reduce_scatter for operations that do not commute asserts a power of two of ranks with equal parts
  * (reduce_scatter-mpich.cpp). */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int reduce_scatter__mpich_noncomm(const void* send, void* receive, const int* counts, MPI_Datatype type,
@@ -182,8 +182,8 @@ WEFT_INTERPOSED int reduce_scatter__mpich_noncomm(const void* send, void* receiv
   return THEIRS(send, receive, counts, type, op, comm);
 }
 
-// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, support only
-// powers of two. Open MPI's support any number of ranks: in step i, rank r sends to r + i and
+// SMPI's pairwise exchanges, which its selector `ompi` chooses where Open MPI would, support only powers of two. Open
+// MPI's exchanges support any number of ranks: in step i, rank r sends to r + i and
 // receives from r - i (ompi_coll_base_alltoall_intra_pairwise in its
 // ompi/mca/coll/base/coll_base_alltoall.c), which SMPI calls a ring.
 
@@ -210,7 +210,7 @@ WEFT_INTERPOSED int alltoallv__pair(const void* send, const int* send_counts, co
 }
 
 /** SMPI's linear non-blocking Scatter, which `ompi` chooses for large blocks: a root other than
- * rank 0 sends to rank 0 alone (scatter-ompi.cpp takes its first value of `err` for an error), and
+ * rank 0 sends to rank 0 alone (scatter-ompi.cpp interprets its first value of `err` as an error), and
  * the other ranks wait forever. SMPI's basic linear Scatter sends the same messages. */
 // NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): SMPI's name
 WEFT_INTERPOSED int scatter__ompi_linear_nb(const void* send, int send_count, MPI_Datatype send_type, void* receive,

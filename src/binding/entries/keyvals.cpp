@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Keyvals of communicators, datatypes and windows (MPI 4.1, section 7.7). SMPI numbers each kind from 0, so that it
- * takes one kind for another. Here the numbers of the kinds differ, and another kind is refused, by
- * SMPI itself for attributes of communicators. */
+/* Keyvals of communicators, datatypes and windows (MPI 4.1, section 7.7). SMPI numbers each kind from 0 and therefore
+ * confuses kinds. Here the kinds use different numbers, and a keyval of the wrong kind is refused (for attributes of
+ * communicators, by SMPI itself). */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
@@ -16,7 +16,7 @@ namespace {
 constexpr int FIRST_OF_TYPES   = 0x10000000;
 constexpr int FIRST_OF_WINDOWS = 0x20000000;
 
-/** Checks a keyval for one from @p first on, before @p end. Those that MPI defines are negative. */
+/** Checks that a keyval is in [first, end). Predefined keyvals are negative. */
 int check_keyval(int keyval, int first, int end)
 {
   return keyval < 0 || (keyval >= first && keyval < end)

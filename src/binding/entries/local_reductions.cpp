@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI_Reduce_local. SMPI computes with MPI_IN_PLACE as with an address, and crashes. */
+/* MPI_Reduce_local. SMPI uses MPI_IN_PLACE as an address, and crashes. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 

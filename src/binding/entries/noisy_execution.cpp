@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Computation of programs, with the OS noise of their cores: SMPI lets a rank compute through
- * SimGrid's exec_init, which weft interposes on as interposed.cpp does on SMPI's functions. */
+/* Computation of programs, with OS noise on their cores: SMPI executes computation through SimGrid's exec_init, on
+ * which weft interposes as interposed.cpp does on SMPI's functions. */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/current_run.hpp"
 

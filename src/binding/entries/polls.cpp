@@ -35,10 +35,10 @@ using simgrid::smpi::RequestLayout;
 namespace weft {
 namespace {
 
-/** Failed polls in a row per prepaid poll. */
+/** Consecutive failed polls per prepaid poll. */
 constexpr std::int64_t ADVANCE = 16;
 
-/** Returns whether weft charges polls instead of SMPI's @p option, which is then turned off. */
+/** Returns whether weft charges polls instead of SMPI's @p option, and disables the option if so. */
 bool take_over(const char* option)
 {
   if (not simgrid::config::is_default(option))
@@ -85,13 +85,13 @@ struct Probed {
 
 /** Polling state of a rank. */
 class Poller {
-  std::int64_t in_a_row_ = 0;        // failed polls with no other simulated time between them
-  std::int64_t prepaid_  = 0;        // further polls that the rank has slept for
+  std::int64_t in_a_row_ = 0;        // failed polls without other simulated time in between
+  std::int64_t prepaid_  = 0;        // further polls for which the rank has already slept
   double last_           = -1;       // time after the last of them
-  std::vector<const void*> watched_; // activities that the row's polls look at; compared, never dereferenced
-  std::size_t next_watched_ = 0;     // loops watch the same activities again
-  std::vector<Probed> probed_;       // failed probes since a message was last sent to the rank
-  unsigned messages_ = 0;            // number sent to the rank
+  std::vector<const void*> watched_; // activities that the current row of polls tests; compared, never dereferenced
+  std::size_t next_watched_ = 0;     // loops test the same activities again
+  std::vector<Probed> probed_;       // failed probes since the last message was sent to the rank
+  unsigned messages_ = 0;            // number of messages sent to the rank
   Nap* nap_          = nullptr;
   bool for_messages_ = false; // the next message ends the nap
 
@@ -117,21 +117,21 @@ public:
   void watch(const void* activity);
   bool has_probed(const Probed& what) const { return std::ranges::find(probed_, what) != probed_.end(); }
   unsigned messages() const { return messages_; }
-  /** Notes that a probe found nothing after @p messages had been sent. */
+  /** Records that a probe failed after @p messages messages had been sent. */
   void note_probe(const Probed& what, unsigned messages)
   {
     if (messages == messages_)
       probed_.push_back(what);
   }
-  /** Charges a poll that has found nothing. @return false if a message has been sent at this very instant: the probe
-   * has to be repeated, at no cost */
+  /** Charges a failed poll. @return false if a message has been sent at this very instant: the probe must then be
+   * repeated, at no cost */
   bool pay();
   void message_sent()
   {
     ++messages_;
     probed_.clear();
     if (nap_ && for_messages_)
-      nap_->wake(0); // whether the poll or the message is first at one instant makes no difference
+      nap_->wake(0); // the order of poll and message at one instant makes no difference
   }
   /** Sleeps until more than @p messages have been sent to the rank. */
   void await_message(unsigned messages);
@@ -143,7 +143,7 @@ ActorMap<std::unique_ptr<Poller>>& pollers()
   return *ALL;
 }
 
-/** Tells the poller of a rank that a message has been sent to it. */
+/** Notifies the poller of a rank that a message has been sent to the rank. */
 void tell_receiver(aid_t receiver)
 {
   const auto tell = [](aid_t actor) {
@@ -220,7 +220,7 @@ bool Poller::pay()
   }
   const std::int64_t polls = std::max<std::int64_t>(1, in_a_row_ / ADVANCE);
   for_messages_            = not probed_.empty();
-  smpi_bench_end(); // other ranks' computation must not be charged to this one
+  smpi_bench_end(); // so that other ranks' computation is not charged to this one
   nap(polls, polls > 1);
   const bool paid = prepaid_ >= 0;
   if (paid) {
@@ -313,7 +313,7 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
   }
 }
 
-/** Returns the long list of the requests of a poll, if weft keeps one. */
+/** Returns the list of a poll's requests, if weft keeps one because it is long. */
 RequestList* list_of(int count, MPI_Request* requests)
 {
   return tests_are_ours() ? RequestList::find(span_of(requests, count)) : nullptr;
@@ -324,8 +324,7 @@ Found look_at(RequestList* list, std::span<const MPI_Request> requests)
   return list ? Found{.pending = list->any_pending(), .ended = list->any_ended()} : look_at(requests);
 }
 
-/** Charges the current rank a poll of @p requests that has found nothing; they are those of @p list, if there is one.
- */
+/** Charges the current rank for a failed poll of @p requests, which are those of @p list, if there is one. */
 void pay_for(std::span<const MPI_Request> requests, RequestList* list = nullptr)
 {
   Poller& poller = Poller::of_this_rank();
@@ -344,14 +343,14 @@ void end_row()
   Poller::of_this_rank().end_row();
 }
 
-/** Counts a test of requests of which none is active. */
+/** Counts a test of requests none of which is active. */
 void note_inactive(const char* name, std::span<const MPI_Request> requests, const Found& found)
 {
   if (not found.pending && not found.ended)
     note_call(CallIdentity(name, {number_of_handle(requests.data()), static_cast<std::int64_t>(requests.size())}));
 }
 
-/** Sets the status of a request that has ended or is inactive. */
+/** Sets the status of a complete or inactive request. */
 void give_status(MPI_Request request, MPI_Status* status)
 {
   simgrid::smpi::Status::empty(status);
@@ -365,7 +364,7 @@ void give_status(MPI_Request request, MPI_Status* status)
       look_at_status(request, status);
     return;
   }
-  if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0) { // of files and partitioned receives, too
+  if ((layout.flags & simgrid::smpi::NONBLOCKING_COLLECTIVE_FLAG) != 0) { // also for files and partitioned receives
     status->MPI_TAG = layout.tag;
     set_status_bytes(*status, static_cast<std::int64_t>(layout.real_size));
   }
@@ -409,7 +408,7 @@ int polled_Test(decltype(&PMPI_Test) next_definition, MPI_Request* request, int*
   return next_definition(request, flag, status);
 }
 
-// SMPI's Testall completes requests while others are pending, and drops their statuses.
+// SMPI's Testall completes requests while others are pending, and discards their statuses.
 int polled_Testall(decltype(&PMPI_Testall) next_definition, int count, MPI_Request* requests, int* flag,
                    MPI_Status* statuses)
 {
@@ -602,7 +601,7 @@ WEFT_INTERPOSED void MessImpl::finish()
   static const auto THEIRS = weft::original<void (*)(MessImpl*)>("_ZN7simgrid6kernel8activity8MessImpl6finishEv");
   weft::wake_watchers(this);
   THEIRS(this);
-  // If MPI_Test finds its end, nobody else makes the ranks forget it (tested_messages.cpp).
+  // If MPI_Test finds the end of a message, no other code removes it from the ranks (tested_messages.cpp).
   if (weft::is_on(weft::TuningId::tested_messages))
     cancel();
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Allocation functions of the simulated program, which calls these by the definitions that `weft cc` links into it
- * (compilers/program_memory.cpp). From smpi/auto-shared-malloc-thresh bytes on, all ranks share the memory ("folding").
+/* Allocation functions of the simulated program, called by the definitions that `weft cc` links into it
+ * (compilers/program_memory.cpp). From a size of smpi/auto-shared-malloc-thresh bytes, all ranks share the memory
+ * ("folding").
  *
- * SMPI folds what malloc and calloc return. Here realloc, aligned memory and C++'s new do the same. Most of the memory
- * is SMPI's, which knows it then and does not copy messages to and from it; SMPI aligns to pages, so memory with larger
- * alignments is mapped here. Zeros are written once per block, rather than through each of its mappings.
+ * SMPI folds memory of malloc and calloc. Here realloc, aligned memory and C++'s new are folded too. Most of the memory
+ * is SMPI's, which then recognises it and does not copy messages to and from it. SMPI aligns to pages, so memory with
+ * larger alignments is mapped here. Zeros are written once per block, rather than through each of its mappings.
  *
  * Libraries free and enlarge folded memory of the program (getline, std::string), so weft's allocator asks about
- * pointers that neither of its parts can have made. */
+ * pointers that neither of its parts can have allocated. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 
@@ -40,10 +41,10 @@ constexpr std::size_t PAGE = 4096;
 
 /** SMPI's settings of shared memory. */
 struct Sharing {
-  std::size_t threshold = 0;     ///< bytes from which memory is folded; none is if it is 0
-  bool by_place         = false; ///< each place of the program shares whole arrays of its own
+  std::size_t threshold = 0;     ///< size in bytes from which memory is folded; 0: no folding
+  bool by_place         = false; ///< each allocation site of the program shares whole arrays of its own
   std::size_t block     = 0;
-  bool lists            = false; ///< SMPI lists allocations at the end, and has to see each
+  bool lists            = false; ///< SMPI lists allocations at the end, and must see each
 
   Sharing()
       : threshold(static_cast<std::size_t>(simgrid::config::get_value<double>("smpi/auto-shared-malloc-thresh"))),
@@ -71,7 +72,7 @@ struct Mapping {
   std::size_t size = 0;
 };
 
-/** Returns an address range of @p size bytes at a multiple of @p alignment, which is larger than a page. */
+/** Returns an address range of @p size bytes, aligned to @p alignment, which is larger than a page. */
 void* reserve(std::size_t size, std::size_t alignment)
 {
   void* const all = mmap(nullptr, size + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -94,7 +95,7 @@ class FoldedMemory {
   };
   std::mutex mutex_; // of the program's threads
   std::unordered_map<const void*, Piece> pieces_;
-  std::map<long, std::pair<int, std::size_t>> files_; // by place: file and its size
+  std::map<long, std::pair<int, std::size_t>> files_; // by allocation site: file and its size
 
   /** Returns the file that an allocation maps, with at least @p size bytes; -1 if there is none. */
   int file(long site, std::size_t size)
@@ -135,14 +136,14 @@ public:
     pieces_[data]    = {size, {}};
     return data;
   }
-  /** Returns the size of a piece; nothing if the memory is not folded. */
+  /** Returns the size of a block; nothing if the memory is not folded. */
   std::optional<std::size_t> size_of(const void* data)
   {
     const std::scoped_lock held(mutex_);
     const auto found = pieces_.find(data);
     return found == pieces_.end() ? std::nullopt : std::optional(found->second.size);
   }
-  /** Frees a piece. Returns false if the memory is not folded. */
+  /** Frees a block. Returns false if the memory is not folded. */
   bool release(void* data)
   {
     const std::scoped_lock held(mutex_);
@@ -159,7 +160,7 @@ public:
 
 FoldedMemory& folded()
 {
-  static auto& memory = *new FoldedMemory; // leaked: programs free memory late
+  static auto& memory = *new FoldedMemory; // leaked, since programs free memory late
   return memory;
 }
 
@@ -173,7 +174,7 @@ std::size_t folded_size(void* data)
   return folded().size_of(data).value_or(0);
 }
 
-/** Tells weft's allocator, if there is one, how to recognise folded memory in calls of libraries. */
+/** Installs in weft's allocator, if there is one, the functions that recognise folded memory in calls of libraries. */
 void tell_allocator()
 {
   using Tell = void (*)(bool (*)(void*), std::size_t (*)(void*));
@@ -195,7 +196,7 @@ void* zeroed(void* data, std::size_t size)
   return data;
 }
 
-/** Moves data to other memory; both may be the same block. */
+/** Moves data to other memory; both may map the same block. */
 void* moved_to(void* to, void* from, std::size_t size, bool both_folded)
 {
   if (to && (not both_folded || sharing().by_place))
@@ -217,7 +218,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
 
 extern "C" {
 
-// SMPI's functions list allocations, and end the run with a message if there is no memory.
+// SMPI's functions list allocations, and abort the run with an error if there is no memory.
 
 WEFT_INTERPOSED void* weft_program_malloc(std::size_t size, long site)
 {

@@ -43,7 +43,7 @@ std::string name_of(int rank)
   return "rank " + std::to_string(rank);
 }
 
-/** Keys of the attributes that a rank has set on MPI_COMM_SELF, by its actor, the latest last. */
+/** Keys of the attributes that a rank has set on MPI_COMM_SELF, by its actor, in order of setting. */
 std::map<aid_t, std::vector<int>>& keys_of_self()
 {
   static std::map<aid_t, std::vector<int>> all;
@@ -75,9 +75,8 @@ void note_status(int rank, int status)
 using Context       = simgrid::kernel::context::Context;
 using ContextAction = void (*)(Context*);
 
-/** Ends the current rank as SMPI does, but without the exception that SMPI throws through the
- * program: exit() destroys nothing on the stack, and may be called where exceptions cannot pass.
- * The stack is left as it is. */
+/** Ends the current rank as SMPI does, but without the exception that SMPI throws through the program: exit() destroys
+ * no objects on the stack, and may be called where exceptions cannot pass. The stack is left as it is. */
 [[noreturn]] void end_rank(int status)
 {
   static const bool ARE_THREADS = simgrid::config::get_value<std::string>("contexts/factory") == "thread";
@@ -89,7 +88,7 @@ using ContextAction = void (*)(Context*);
     EXIT(status);
   } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
   }
-  begin_switched_state(); // the rank may have been handling an exception; no other rank is
+  begin_switched_state(); // the rank may have been handling an exception, which no other rank is
   LEAVE(Context::self());
   if (ARE_THREADS)
     syscall(SYS_exit, 0);
@@ -110,7 +109,7 @@ using ContextAction = void (*)(Context*);
   };
   if (SimulatedThread* const thread = SimulatedThread::here())
     thread->leave([actor, end] {
-      sg::Actor::by_pid(actor)->kill(); // main's; other threads end with it
+      sg::Actor::by_pid(actor)->kill(); // the main thread's actor; other threads end with it
       end();
     });
   if (is_other_thread())
@@ -158,7 +157,7 @@ void delete_own_attributes()
   if (not keys)
     return;
   for (const int key : std::views::reverse(keys.mapped()))
-    PMPI_Comm_delete_attr(MPI_COMM_SELF, key); // an error if the program has deleted it
+    PMPI_Comm_delete_attr(MPI_COMM_SELF, key); // returns an error if the program has deleted it
 }
 
 } // namespace weft
@@ -207,7 +206,7 @@ extern "C" int weft_abort(MPI_Comm comm, int code) WEFT_REPLACES("PMPI_Abort");
 int weft_abort(MPI_Comm /*comm*/, int code)
 {
   const std::optional<int> rank = weft::rank_here();
-  // An aborted run has not ended well, whatever the code.
+  // An aborted run is a failure even with code 0.
   const int status = weft::told_of(code) != 0 ? weft::told_of(code) : 1;
   weft::current_run().abort("abort",
                             (rank ? weft::name_of(*rank) : std::string("a thread of the program")) +

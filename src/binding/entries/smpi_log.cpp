@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SimGrid's errors in weft's words: one line that names the rank and the call. SimGrid logs such
- * errors in several lines, with advice on tools of its own, and aborts. All of its log passes
- * through one function, which weft interposes on to act on the messages that it knows. */
+/* SimGrid's errors, reworded by weft: one line that names the rank and the call. SimGrid logs such errors in several
+ * lines, with advice on its own tools, and aborts. Its whole log passes through one function, on which weft interposes
+ * to act on known messages. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/refusals.hpp"
 #include "binding/entries/frame/current_run.hpp"
@@ -37,7 +37,7 @@ constexpr std::string_view MISSING  = "Not yet implemented: %s. Please contact t
 constexpr std::string_view FAILED   = " - returned %.*s instead of MPI_SUCCESS"; // preceded by the function, or "recv"
 constexpr std::string_view NO_INIT  = "%s: MPI_Init was not called !";
 constexpr std::string_view RETURNED = "SMPI process did not return 0. Return value : %d";
-/** SMPI's warnings about wrong arguments, each the reason of an error that it returns (CHECK_ARGS in
+/** SMPI's warnings about invalid arguments, each the reason of an error that it returns (CHECK_ARGS in
  * src/smpi/include/private.hpp, src/smpi/bindings/smpi_pmpi_coll.cpp and smpi_pmpi_group.cpp,
  * src/smpi/mpi/smpi_request.cpp, smpi_win.cpp and smpi_datatype.cpp). */
 constexpr std::array REASONS = {"%s: param %d ",
@@ -62,17 +62,17 @@ constexpr std::string_view NO_MEMORY  = "Failed to allocate %zuMiB of memory. Ru
 constexpr std::string_view NO_ROUTE = " but there is no connecting path between these two hosts.";
 /** SimGrid's messages about a failed allocation with its bytes (include/xbt/sysdep.h), an uncaught
  * exception, and a copy of the program that cannot be loaded (src/smpi/internals/smpi_global.cpp),
- * with the loader's words (glibc's elf/dl-load.c). */
+ * with the loader's message (glibc's elf/dl-load.c). */
 constexpr std::string_view NO_BYTES  = "of %lu bytes failed";
 constexpr std::string_view NO_OBJECT = "std::bad_alloc";
 constexpr std::string_view NO_COPY   = "dlopen failed: %s";
 constexpr std::array NOT_MAPPED = {"failed to map segment", "cannot allocate", "cannot create shared object descriptor",
                                    "cannot apply additional memory protection", "cannot change memory protections"};
-/** Block size that the message proposes, as a multiple of the present one; DT of class C needs a factor of two. */
+/** Block size that the message proposes, as a multiple of the current one; DT of class C needs a factor of two. */
 constexpr int LARGER_BLOCKS = 16;
 
 struct State {
-  std::string last_warning; // reason of the failure that is about to be reported
+  std::string last_warning; // reason of the failure that will be reported next
   bool told_of_threads = false;
   std::map<aid_t, int> thread_levels; // by actor
 };
@@ -89,7 +89,7 @@ std::string who()
   return rank ? "rank " + std::to_string(*rank) : "a thread of the program";
 }
 
-/** Returns the user's name of a function: "PMPI_Recv" and "MPI_Recv" are both MPI_Recv. */
+/** Returns the user's name of a function: MPI_Recv for both "PMPI_Recv" and "MPI_Recv". */
 std::string users_name(std::string_view function)
 {
   return std::string(function.starts_with("PMPI_") ? function.substr(1) : function);
@@ -143,7 +143,7 @@ std::string first_line_of(const char* file)
                               "vm.overcommit_memory=1), which needs no more memory, because all ranks share one block");
 }
 
-/** Returns what most likely keeps the process from more memory. */
+/** Returns the limit that most likely keeps the process from allocating more memory. */
 std::string limits_and_mappings()
 {
   const std::string limits = memory_limits();
@@ -158,7 +158,7 @@ std::string limits_and_mappings()
                                     "; raise the limit, or use fewer ranks");
 }
 
-/** Ends the run because a platform has no route for a message. */
+/** Aborts the run because a platform has no route for a message. */
 [[noreturn]] void tell_of_missing_route(std::string text)
 {
   constexpr std::string_view BEFORE = "You're trying to send data ";
@@ -178,7 +178,7 @@ std::string bytes_in(const std::string& text)
   return text.substr(first, text.find_first_not_of("0123456789", first) - first);
 }
 
-/** Ends the run if SimGrid reports a failed allocation. */
+/** Aborts the run if SimGrid reports a failed allocation. */
 void act_on_want_of_memory(std::string_view format, const std::string& text)
 {
   if (format.find(NO_BYTES) != std::string_view::npos)
@@ -200,22 +200,22 @@ void act_on_want_of_memory(std::string_view format, const std::string& text)
     reason = state().last_warning;
   if (reason.starts_with("P" + name))
     reason = reason.substr(1);
-  // A message that does not fit is found at its receive, whatever call waits for it.
+  // A message that does not fit is detected at its receive, whichever call waits for it.
   current_run().abort("error", (name == "recv" ? "a receive of " + who() : who() + " called " + name + ", which") +
                                    " failed with " + text.substr(code, text.find(' ', code) - code) +
                                    (reason.empty() ? "" : " (" + reason + ")") +
                                    "; the error handler MPI_ERRORS_ARE_FATAL ends the program");
 }
 
-/** Returns whether a warning tells of an error that the call returns: the program's error handler gets it, and a fatal
- * one tells of the reason (tell_of_failure). */
+/** Returns whether a warning is about an error that the call returns: the program's error handler gets it, and a fatal
+ * handler reports the reason (tell_of_failure). */
 bool is_about_returned_error(std::string_view format)
 {
   return format.ends_with(FAILED) ||
          std::ranges::any_of(REASONS, [format](const char* reason) { return format.starts_with(reason); });
 }
 
-/** Acts on a log message of SimGrid's. @return whether the message is thereby handled and must not be logged */
+/** Acts on a log message of SimGrid. @return true if the message has been handled and must not be logged */
 bool act_on(const xbt_log_event_s& event, std::string_view format, const std::string& text)
 {
   if (text.find(TOOL_ADVICE) != std::string::npos)

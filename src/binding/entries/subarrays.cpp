@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-/** Makes a call for which SMPI wants a committed element, unlike MPI, whose types need that for communication only. */
+/** Makes a call for which SMPI requires a committed element type; MPI requires that only for communication. */
 template <class Call> int as_committed(MPI_Datatype element, Call&& call)
 {
   if (element == MPI_DATATYPE_NULL || element->is_valid())

@@ -2,10 +2,10 @@
 /* MPI functions that can take simulated time, interposed on to time SMPI's own (profile.hpp). Calls
  * of the program go into a trace if the run records one (traced_call.hpp).
  *
- * These are the PMPI_… functions, which programs, Fortran and profiling tools all reach; LD_PRELOAD
- * puts the definitions before SMPI's. Functions that create communicators are in
- * communicator_making.cpp, those of files in files/. A function that is not in the table costs nothing in SMPI, or does
- * not exist in SMPI, or is MPI_Init_thread, which calls MPI_Init. */
+ * These are the PMPI_… functions, which programs, Fortran and profiling tools all call; LD_PRELOAD puts the definitions
+ * before SMPI's. Functions that create communicators are in communicator_making.cpp, file functions in files/. A
+ * function that is not in the table takes no time in SMPI, or does not exist in SMPI, or is MPI_Init_thread, which
+ * calls MPI_Init. */
 #include "binding/abi/original.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
@@ -46,7 +46,7 @@ template <class Result, class... Types> struct Arguments<Result(Types...)> {
 };
 template <std::size_t index, class Signature> using Argument = typename Arguments<Signature>::template Type<index>;
 
-// These functions look at requests through their activities (request.hpp). Other waits, polls and starts handle
+// These functions access requests through their activities (request.hpp). Other waits, polls and starts handle
 // activities in their own ways.
 
 int watched_Cancel(decltype(&PMPI_Cancel) next_definition, MPI_Request* request)
@@ -86,7 +86,7 @@ int kept_Probe(decltype(&PMPI_Probe) next_definition, int source, int tag, MPI_C
   return next_definition(source, tag, comm, status);
 }
 
-/** Frees a communicator by @p next_definition, and what belongs to an intercommunicator. */
+/** Frees a communicator by @p next_definition, and the data of an intercommunicator. */
 int free_communicator(int (*next_definition)(MPI_Comm*), MPI_Comm* comm)
 {
   const MPI_Comm freed = comm ? *comm : MPI_COMM_NULL;
@@ -110,7 +110,7 @@ int freed_Comm_disconnect(decltype(&PMPI_Comm_disconnect) next_definition, MPI_C
   return free_communicator(next_definition, comm);
 }
 
-/** Initializes MPI, and connects the ranks of a spawned world with those that have spawned it. */
+/** Initializes MPI, and connects the ranks of a spawned world with their parents. */
 int connected_Init(decltype(&PMPI_Init) next_definition, int* argc, char*** argv)
 {
   const RunContext& run = current_run();
@@ -122,13 +122,13 @@ int connected_Init(decltype(&PMPI_Init) next_definition, int* argc, char*** argv
   return result;
 }
 
-/** Returns @p function with a request that the end of an epoch of @p win completes. */
+/** Returns @p function with a request that completes at the end of an epoch of @p win. */
 template <class Function> auto requested(Function function, MPI_Win win, MPI_Request* request)
 {
   return [=](auto... all) { return with_window_request(win, request, [&] { return function(all...); }); };
 }
 
-/** Returns @p function, which completes the requests of @p win first. */
+/** Returns a wrapper of @p function that completes the requests of @p win first. */
 template <class Function> auto completing(Function function, MPI_Win win)
 {
   return [=](auto... all) {
@@ -189,14 +189,14 @@ template <class... Types> MPI_Comm communicator_among(Types... arguments)
   return std::get<MPI_Comm>(std::tuple<Types...>(arguments...));
 }
 
-/** Calls SMPI's function, as the ways in other files do. */
+/** Calls SMPI's function, like the call paths in other files. */
 template <class Function, class... Types> int theirs(Function next_definition, Types... arguments)
 {
   return next_definition(arguments...);
 }
 
-/** Makes a call that a trace records. Out of line: the recorded arguments are large and stay on the
- * rank's stack, and with millions of ranks each has one page of stack. */
+/** Makes a call that a trace records. Out of line: the recorded arguments are large and stay on the rank's stack, and
+ * with millions of ranks each has one page of stack. */
 template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded(const Way& way, Types... arguments)
 {
   auto traced = traced_call<Call>(true, arguments...);
@@ -251,8 +251,8 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
 #define WEFT_MORE_12 , WEFT_ARGUMENTS_12
 #define WEFT_MORE_13 , WEFT_ARGUMENTS_13
 
-/** Defines PMPI_@p name with its number of @p parameters and its @p kind. @p shown: SimGrid's own
- * trace shows the function. */
+/** Defines PMPI_@p name with its number of @p parameters and its @p kind. @p shown: true if SimGrid's own trace shows
+ * the function. */
 #define WEFT_TIMED(parameters, name, kind, shown)                                                                      \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -265,9 +265,9 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return THEIRS(WEFT_ARGUMENTS_##parameters);                                                                        \
   }
 
-/** Defines PMPI_@p name as WEFT_TIMED does, by way of @p way_name, which gets SMPI's function:
- * in_place (in_place.hpp), direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp), buffered
- * (send_buffers.hpp), or watched (clock_reads.hpp). */
+/** Defines PMPI_@p name like WEFT_TIMED, through @p way_name, which gets SMPI's function: in_place (in_place.hpp),
+ * direct (direct_calls.hpp, direct_messages.hpp), polled (polls.hpp), buffered (send_buffers.hpp), or watched
+ * (clock_reads.hpp). */
 #define WEFT_TIMED_AS(parameters, name, kind, shown, way)                                                              \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \
@@ -281,7 +281,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return way##_##name(THEIRS WEFT_MORE_##parameters);                                                                \
   }
 
-/** Defines PMPI_@p name as WEFT_TIMED_AS does, for a function that completes @p count requests of @p list or tests them
+/** Defines PMPI_@p name like WEFT_TIMED_AS, for a function that completes or tests @p count requests of @p list
  * (persistent.hpp), and sets up to @p most of @p statuses. */
 #define WEFT_COMPLETES(parameters, name, kind, shown, way, count, list, most, statuses)                                \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
@@ -299,7 +299,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
     return complete();                                                                                                 \
   }
 
-/** Defines PMPI_@p name, a collective, as WEFT_TIMED_AS does by the function @p way; on an intercommunicator, by
+/** Defines PMPI_@p name, a collective, like WEFT_TIMED_AS by the function @p way; on an intercommunicator, by
  * between_@p name (intercommunicators/collectives.hpp). */
 #define WEFT_COLLECTIVE(parameters, name, way)                                                                         \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
@@ -319,7 +319,7 @@ template <class Call, class Way, class... Types> [[gnu::noinline]] auto recorded
   }
 
 /** Defines PMPI_@p name, a one-sided call or a call that begins or ends its epochs (windows/epochs.hpp): @p call makes
- * it if @p check returns MPI_SUCCESS, and @p note follows a success. */
+ * it if @p check returns MPI_SUCCESS; @p note runs after success. */
 #define WEFT_ONE_SIDED(parameters, name, shown, check, call, note)                                                     \
   WEFT_INTERPOSED auto PMPI_##name(WEFT_PARAMETERS_##parameters(decltype(PMPI_##name)))                                \
       -> decltype(PMPI_##name(WEFT_ARGUMENTS_##parameters))                                                            \

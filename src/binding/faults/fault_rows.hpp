@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Faults and the reactions to them in the record. */
+/* Faults, and the reactions to them, in the record. */
 #pragma once
 
 #include "binding/observe/json_rows.hpp"
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Returns the record's part about faults. @p calls: null if calls in the network have no reaction of their own. */
+/** Returns the record's section on faults. @p calls: null if in-network calls do not react themselves. */
 Json fault_rows(const FaultReport& report, const CallRecovery* calls);
 
 } // namespace weft

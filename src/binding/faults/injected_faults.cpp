@@ -30,7 +30,8 @@ void InjectedFaults::serve(RunContext& context)
   context.record_parts.push_back(faults);
   context.hosts_down = [faults] { return faults->events_.hosts_down(Seconds(sg::Engine::get_clock())); };
   context.at_last_exit.emplace_back([faults] { faults->end(); });
-  // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
+  // Deferred until the ranks have started, when the network is known. SMPI starts the simulation without the engine's
+  // signal.
   simgrid::kernel::timer::Timer::set(0, [faults] { faults->begin(); });
 }
 
@@ -55,7 +56,7 @@ void InjectedFaults::due(std::uint64_t /*what*/)
 {
   if (ended_)
     return;
-  const FaultEvent& event = events_.begin(); // before anything that may end the run, and write the record
+  const FaultEvent& event = events_.begin(); // before any action that may end the run and write the record
   if (event.without_state)
     context_.call_recovery->tell([&event](BreakableCall& call) { call.lose_state(*event.without_state); });
   events_.apply(*recovery_);
@@ -65,7 +66,7 @@ void InjectedFaults::due(std::uint64_t /*what*/)
   await();
 }
 
-/** Tells calls of switches that are down, and of the bandwidths of links. */
+/** Notifies running calls of failed switches and of changed link bandwidths. */
 void InjectedFaults::tell_calls(const std::vector<FabricChange>& changes)
 {
   CallRecovery& recovery = *context_.call_recovery;

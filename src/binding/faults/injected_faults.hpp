@@ -22,7 +22,7 @@ class InjectedFaults : public RecordPart, public BackgroundReceiver {
   const CallPolicy policy_;
   FaultEvents events_;
   LinkLosses losses_;
-  Recovery* recovery_ = nullptr; // once the ranks have started
+  Recovery* recovery_ = nullptr; // set once the ranks have started
   bool ended_         = false;
 
   InjectedFaults(RunContext& context, FaultDescription description);

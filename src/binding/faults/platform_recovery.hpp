@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reaction of senders to links that a SimGrid platform's profiles turn off. The profiles are the platform's; a fault
- * file has only the table [recovery]. */
+/* Reaction of senders to links that the profiles of a SimGrid platform turn off. The platform defines the profiles, so
+ * a fault file contains only the table [recovery]. */
 #pragma once
 
 #include "binding/messages/resent_transfers.hpp"

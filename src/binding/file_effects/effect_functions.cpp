@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions of the C library that act on files or look at them, and those that start processes. The C++, Fortran and
- * Python libraries call them too. Data that a stream holds back acts when it is flushed; a stream that flushes by
- * itself, since its buffer is full, is not seen. */
+/* Functions of the C library that modify or inspect files, and those that start processes. The C++, Fortran and Python
+ * libraries call them too. Buffered data of a stream takes effect when the stream is flushed; an automatic flush of a
+ * full buffer is not seen. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/simulator_code.hpp"
 #include "binding/file_effects/opened_files.hpp"
@@ -51,7 +51,7 @@ template <class Open> int open_in_order(const void* caller, const char* path, in
   return descriptor;
 }
 
-/** Opens a file as open_in_order(), or one that describes the rank's machine. */
+/** Opens a file like open_in_order(), or one that describes the rank's machine. */
 template <class Open> int open_file(const void* caller, const char* path, int flags, Open&& open)
 {
   const int file = open_machine_file(path, flags, caller);
@@ -63,7 +63,7 @@ bool makes_file(int flags)
   return has_flag(flags, O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE; // NOLINT(bugprone-signed-bitwise): the system's
 }
 
-/** Returns the flags that a stream's mode stands for (fopen(3)). */
+/** Returns the flags of a stream's mode (fopen(3)). */
 int flags_of(const char* mode)
 {
   const int update = std::strchr(mode, '+') ? O_RDWR : O_WRONLY;
@@ -72,7 +72,7 @@ int flags_of(const char* mode)
   return *mode == 'w' ? update | O_CREAT | O_TRUNC : update | O_CREAT; // NOLINT(bugprone-signed-bitwise): the system's
 }
 
-/** Opens a stream by @p open (); null: none. */
+/** Opens a stream by @p open (); null if that fails. */
 template <class Open> FILE* open_stream(const void* caller, const char* path, const char* mode, Open&& open)
 {
   FILE* stream = nullptr;
@@ -83,10 +83,10 @@ template <class Open> FILE* open_stream(const void* caller, const char* path, co
   return stream;
 }
 
-/** Writes to a file, or to all that have data in buffers if @p descriptor is -1, by @p write (). */
+/** Writes to a file, or to all files with buffered data if @p descriptor is -1, by @p write (). */
 template <class Write> auto write_in_order(const void* caller, int descriptor, Write&& write)
 {
-  if (running_context && not is_in_simulator(caller)) { // whose handlers of crashes write too
+  if (running_context && not is_in_simulator(caller)) { // excludes the simulator, whose crash handlers write too
     come_in_order(caller);
     OpenedFiles::get().writes(descriptor);
   }
@@ -99,7 +99,7 @@ void forget_descriptor(int descriptor)
     OpenedFiles::get().closes(descriptor);
 }
 
-/** Acts on a name by @p act (); @p verb: what that does to the file at @p destroyed. */
+/** Modifies a name by @p act (); @p verb: its effect on the file @p destroyed. */
 template <class Act> int act_on_name(const void* caller, const char* destroyed, const char* verb, Act&& act)
 {
   if (is_rank(caller)) {
@@ -118,7 +118,7 @@ template <class Act> int act_on_name(const void* caller, const char* destroyed, 
 #define WEFT_CALLER __builtin_return_address(0)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names
-/** Reads the mode that open() has if it may make a file. */
+/** Reads the mode of open() if it may create a file. */
 #define WEFT_MODE(flags, mode)                                                                                         \
   mode_t mode = 0;                                                                                                     \
   if (weft::makes_file(flags)) {                                                                                       \
@@ -244,7 +244,7 @@ int weft_fflush(FILE* stream)
 
 } // extern "C"
 
-/** Replaces a function that writes to a descriptor, its first argument, which the parameters begin with. */
+/** Interposes on a function that writes to a descriptor, its first parameter. */
 #define WEFT_WRITES(name, Result, parameters, ...)                                                                     \
   extern "C" Result weft_##name parameters WEFT_REPLACES(#name);                                                       \
   Result weft_##name parameters                                                                                        \
@@ -271,7 +271,8 @@ WEFT_WRITES(pwrite64, ssize_t, (int descriptor, const void* data, std::size_t by
 WEFT_CUTS(ftruncate)
 WEFT_CUTS(ftruncate64)
 
-/** Replaces a function that acts on names. @p destroyed: the name of a file that it destroys; null if it does not. */
+/** Interposes on a function that modifies names. @p destroyed: the name of a file that it destroys; null if it destroys
+ * none. */
 #define WEFT_ACTS(name, destroyed, verb, parameters, ...)                                                              \
   extern "C" int weft_##name parameters WEFT_REPLACES(#name);                                                          \
   int weft_##name parameters                                                                                           \

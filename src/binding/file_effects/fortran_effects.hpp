@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Order of what Fortran's statements do to files. libgfortran holds locks while it calls the C library, so a rank lets
- * others run before and after a statement instead. */
+/* Order of the file effects of Fortran's statements. libgfortran holds locks while it calls the C library, so a rank
+ * lets others run before and after a statement instead. */
 #pragma once
 
 namespace weft {
 
-/** Brings Fortran's statements in order from now on. */
+/** Enables the ordering of Fortran's statements. */
 void order_fortran_statements();
 
 } // namespace weft

@@ -13,14 +13,15 @@
 namespace weft {
 namespace {
 
-/** Returns whether a file has been written to since a writer opened it. The system's times are too coarse alone. */
+/** Returns whether a file has been written to since a writer opened it. The system's timestamps alone are too
+ * coarse. */
 bool has_changed(const FileWriter& writer, const struct stat& now)
 {
   return now.st_size != writer.size || now.st_mtim.tv_sec != writer.changed.tv_sec ||
          now.st_mtim.tv_nsec != writer.changed.tv_nsec;
 }
 
-/** Returns whether no message can have told the current rank of what a writer has done. */
+/** Returns whether no message can have informed the current rank of a writer's effects. */
 bool is_untold(aid_t rank, const FileWriter& writer)
 {
   return time_of_rank() <= writer.time || Profile::get().completed_calls(rank) == writer.calls;
@@ -30,7 +31,7 @@ bool is_untold(aid_t rank, const FileWriter& writer)
 
 OpenedFiles& OpenedFiles::get()
 {
-  static auto* const ALL = new OpenedFiles; // ranks may still act while the process ends
+  static auto* const ALL = new OpenedFiles; // leaked, since ranks may still act while the process ends
   return *ALL;
 }
 
@@ -52,7 +53,7 @@ void OpenedFiles::opens(int descriptor, bool writes, bool makes)
   by_descriptor_[number] = nullptr;
   if (not S_ISREG(file->st_mode))
     return;
-  if (makes) // the number of a file that has been removed
+  if (makes) // the inode number may be that of a removed file
     by_key_.erase({file->st_dev, file->st_ino});
   OpenedFile*& known = by_key_[{file->st_dev, file->st_ino}];
   if (not known)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Files that ranks have opened, and what a rank destroys that another has written. */
+/* Files that ranks have opened, and detection of ranks that destroy data written by another rank. */
 #pragma once
 
 #include "binding/file_locks/system_files.hpp"
@@ -13,12 +13,12 @@
 
 namespace weft {
 
-/** Rank that has opened a file for writing, and the file at that time. */
+/** Rank that has opened a file for writing, and the state of the file at that time. */
 struct FileWriter {
   off_t size; ///< of the file when the rank opened it
   timespec changed;
-  double time;        ///< of its opening, or of a later write that is known
-  std::int64_t calls; ///< that it had completed then, by which it may have told others
+  double time;        ///< time at which it was opened, or of a later known write
+  std::int64_t calls; ///< calls that the rank had completed by then, by which it may have informed others
 };
 
 struct OpenedFile {
@@ -34,16 +34,16 @@ class OpenedFiles {
 public:
   static OpenedFiles& get();
 
-  /** Notes that the current rank has opened a file. @p writes: for writing; @p makes: the call created it. */
+  /** Records that the current rank has opened a file. @p writes: for writing; @p makes: the call created it. */
   void opens(int descriptor, bool writes, bool makes);
-  /** Returns whether there is no file of a name, as far as that matters here. */
+  /** Returns whether no file of this name exists, where that matters. */
   bool is_missing(const char* path) const;
-  /** Notes that the current rank writes what it has buffered for a file. */
+  /** Records that the current rank flushes its buffered data for a file. */
   void writes(int descriptor);
-  /** Notes that a descriptor will stand for another file. */
+  /** Records that a descriptor no longer refers to its file. */
   void closes(int descriptor);
-  /** Prints a note, once a run, if the current rank is about to destroy what another rank has written, and no message
-   * came between. @p verb: "empties", for instance. */
+  /** Prints a note, once per run, if the current rank is about to destroy data written by another rank without an
+   * intervening message. @p verb: "empties", for instance. */
   void destroys(const char* path, const char* verb);
   void destroys(int descriptor, const char* verb);
 

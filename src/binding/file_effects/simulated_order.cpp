@@ -28,11 +28,11 @@ bool is_in_cxx_library(const void* address)
   return dladdr(address, &library) != 0 && library.dli_fname && std::strstr(library.dli_fname, "/libstdc++.so");
 }
 
-/** Walk up the stack from the code that has called the C library. */
+/** Stack walk upwards from the code that has called the C library. */
 struct StackWalk {
   const void* caller;
-  bool found        = false;   ///< the frame of that code
-  const void* first = nullptr; ///< frame above it that is not in the C++ library
+  bool found        = false;   ///< true if that code's frame has been found
+  const void* first = nullptr; ///< first frame above it outside the C++ library
 };
 
 _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* data)
@@ -47,7 +47,8 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* data)
   return _URC_END_OF_STACK;
 }
 
-/** Returns the code that has made the C++ library call the C library from @p caller: the simulator has streams too. */
+/** Returns the code on whose behalf the C++ library, at @p caller, calls the C library, since the simulator uses
+ * streams too. */
 const void* behind_cxx_library(const void* caller)
 {
   if (not is_in_cxx_library(caller))
@@ -57,8 +58,8 @@ const void* behind_cxx_library(const void* caller)
   return walk.first ? walk.first : caller;
 }
 
-/** Returns whether the current rank may have computed for long enough to matter. SMPI forgets computation below a
- * microsecond each time that it is charged, of which many short writes would consist. */
+/** Returns whether the current rank may have computed long enough to matter. SMPI drops computation below a microsecond
+ * each time it is charged, which would drop many short writes. */
 bool has_computed()
 {
   static constexpr double LEAST     = 10e-6;
@@ -102,7 +103,7 @@ void await_others_of_instant(const void* caller)
 {
   if (not acts_in_order(caller))
     return;
-  // SimGrid calls timers of an instant when no rank can run any more. The rank may be killed before.
+  // SimGrid runs the timers of an instant when no rank can run any more. The rank may be killed before that.
   const auto sleep = std::make_shared<Sleep>();
   simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [sleep] { sleep->wake(); });
   sleep->sleep(SleepsIn::wait);

@@ -22,7 +22,7 @@
 namespace weft {
 namespace {
 
-/** Leaked: ranks may outlive static objects. */
+/** Leaked, since ranks may outlive static objects. */
 LockedFiles& locked_files()
 {
   static auto* const ALL = new LockedFiles;
@@ -31,7 +31,7 @@ LockedFiles& locked_files()
 
 constinit bool locks_are_used = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): read at each close
 
-/** Scope in which the current thread locks and unlocks as its rank. */
+/** Scope in which the current thread locks and unlocks on behalf of its rank. */
 class RankTurn {
   const bool begun_ = threads_may_call && not is_forked_child() && begin_call();
   std::optional<aid_t> rank_;
@@ -64,7 +64,7 @@ bool is_conflict(int error)
   return error == EAGAIN || error == EACCES;
 }
 
-/** Takes the locks that are free now for the ranks that await them, and wakes these. */
+/** Acquires the locks that are free now for the ranks that wait for them, and wakes these ranks. */
 void serve_waits(const FileKey& key)
 {
   const int error  = errno;
@@ -72,7 +72,7 @@ void serve_waits(const FileKey& key)
   if (found == locked_files().end())
     return;
   LockedFile& file = found->second;
-  std::map<LockWait::Kind, bool> held; // by a rank; the kernel is asked once, as it is slow to answer
+  std::map<LockWait::Kind, bool> held; // by a rank; cached, since the kernel answers slowly
   std::vector<std::shared_ptr<LockWait>> over;
   for (const auto& wait : std::vector(file.waits)) {
     if (wait->attempt() == 0) {
@@ -98,18 +98,18 @@ void serve_waits(const FileKey& key)
   errno = error;
 }
 
-/** Waits until another rank has released the lock, and it has been taken for the current one or cannot be. */
+/** Waits until another rank has released the lock, and it has been acquired for the current rank or cannot be. */
 LockWait::State wait_in_turn(const FileKey& key, const std::shared_ptr<LockWait>& wait)
 {
   wait->state = LockWait::State::waiting;
   locked_files()[key].waits.push_back(wait);
   if (wait->kind == LockWait::Kind::flock)
-    serve_waits(key); // the attempt has given up the lock that the descriptor had (flock(2))
+    serve_waits(key); // the attempt has released the descriptor's previous lock (flock(2))
   wait->gate.pass();
   return wait->state;
 }
 
-/** Takes a lock by @p wait's attempts, or by @p block, in real time, where no rank holds it but another process. */
+/** Acquires a lock by @p wait's attempts or, where another process and no rank holds it, by @p block in real time. */
 int take(const FileKey& key, const std::shared_ptr<LockWait>& wait, const std::function<int()>& block)
 {
   while (wait->attempt() != 0) {
@@ -140,7 +140,7 @@ std::optional<LockedRange> range_of(int descriptor, const struct flock& lock, of
   else if (lock.l_whence == SEEK_END)
     base = size;
   off_t start = 0;
-  off_t end   = LockedRange::END; // excluded
+  off_t end   = LockedRange::END; // exclusive
   errno       = EINVAL;
   if (lock.l_whence < SEEK_SET || lock.l_whence > SEEK_END || base < 0)
     return std::nullopt;
@@ -163,7 +163,7 @@ bool permits(int descriptor, short type)
   return type == F_UNLCK || mode == O_RDWR || mode == (type == F_WRLCK ? O_WRONLY : O_RDONLY);
 }
 
-/** Releases a rank's record locks on a file, also where a child of the rank has inherited the description. */
+/** Releases a rank's record locks on a file, even if a child of the rank has inherited the description. */
 void release_records(LockedFile& file, aid_t rank)
 {
   const auto own = file.records.extract(rank);
@@ -174,7 +174,7 @@ void release_records(LockedFile& file, aid_t rank)
   system_close(own.mapped().owner);
 }
 
-/** Forgets what nobody locks: weft's descriptor is open only as long as its rank has locks. */
+/** Closes weft's descriptor once the rank holds no locks on the file, and drops unused entries. */
 void forget_unused(const FileKey& key, aid_t rank)
 {
   const int error  = errno;
@@ -189,9 +189,9 @@ void forget_unused(const FileKey& key, aid_t rank)
   errno = error;
 }
 
-/** Describes a lock that excludes @p range from the description of @p owner, as F_GETLK and F_OFD_GETLK do: the kernel
- * names no process for other ranks' record locks, which belong to weft's descriptions. @p rank: the one whose
- * record locks @p owner has, or -1. */
+/** Describes a lock that excludes @p range for the description of @p owner, like F_GETLK and F_OFD_GETLK. The kernel
+ * names no process for other ranks' record locks, which belong to weft's descriptions. @p rank: the rank whose record
+ * locks @p owner holds, or -1. */
 int describe_conflict(const FileKey& key, int owner, aid_t rank, const LockedRange& range, struct flock& result)
 {
   struct flock found = range.to_flock();
@@ -211,7 +211,7 @@ int describe_conflict(const FileKey& key, int owner, aid_t rank, const LockedRan
   return 0;
 }
 
-/** Takes or releases record locks of @p range. */
+/** Acquires or releases record locks of @p range. */
 int set_records(const FileKey& key, aid_t rank, int descriptor, const LockedRange& range, bool blocks)
 {
   const auto attempt = [key, rank, range](int command) {
@@ -231,7 +231,7 @@ int set_records(const FileKey& key, aid_t rank, int descriptor, const LockedRang
   return take(key, wait, [attempt] { return attempt(F_OFD_SETLKW); });
 }
 
-/** Carries out F_GETLK, F_SETLK or F_SETLKW for a rank. */
+/** Executes F_GETLK, F_SETLK or F_SETLKW for a rank. */
 int lock_records(aid_t rank, int descriptor, int command, struct flock& lock)
 {
   const std::optional<struct stat> status = status_of(descriptor);
@@ -274,13 +274,13 @@ int note_lock(aid_t rank, const FileKey& key, int descriptor, int result, bool r
   return result;
 }
 
-/** Carries out F_OFD_GETLK, F_OFD_SETLK or F_OFD_SETLKW. */
+/** Executes F_OFD_GETLK, F_OFD_SETLK or F_OFD_SETLKW. */
 int lock_description(aid_t rank, int descriptor, int command, struct flock& lock)
 {
   const std::optional<struct stat> status = status_of(descriptor);
   const auto range                        = status ? range_of(descriptor, lock, status->st_size) : std::nullopt;
   if (not range || lock.l_pid != 0 || (command == F_OFD_GETLK && lock.l_type == F_UNLCK))
-    return system_fcntl(descriptor, command, &lock); // refuses it
+    return system_fcntl(descriptor, command, &lock); // which refuses it
   const FileKey key(status->st_dev, status->st_ino);
   if (command == F_OFD_GETLK)
     return describe_conflict(key, descriptor, -1, *range, lock);
@@ -301,7 +301,7 @@ std::string number_of_rank(aid_t rank)
   return number ? number : "?";
 }
 
-/** Returns the rank whose lock @p wait awaits, as text. */
+/** Returns the rank that holds the lock for which @p wait waits, as text. */
 std::string holder_of(const LockedFile& file, const LockWait& wait)
 {
   if (wait.kind != LockWait::Kind::flock)
@@ -330,7 +330,7 @@ int lock_by_fcntl(int descriptor, int command, void* argument)
                     : lock_description(*rank, descriptor, command, lock);
 }
 
-// The section begins at the current position. F_TEST asks for a lock that excludes reading, as glibc's does.
+// The section begins at the current position. F_TEST tests for a lock that excludes reading, like glibc's.
 int lock_by_lockf(int descriptor, int command, off_t length)
 {
   struct flock lock{};
@@ -370,7 +370,7 @@ int lock_by_flock(int descriptor, int operation)
   const int result   = blocks ? take(*key, wait, [&] { return system_flock(descriptor, operation); })
                               : system_flock(descriptor, operation);
   if (result != 0 && not blocks)
-    serve_waits(*key); // a failed change of a lock gives it up
+    serve_waits(*key); // a failed conversion of a lock releases it
   return note_lock(*rank, *key, descriptor, result, (asked & ~NO_BLOCK) == LOCK_UN);
 }
 

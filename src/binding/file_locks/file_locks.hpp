@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Locks of files by the current rank. Each function leaves errno as the function of the C library does. */
+/* File locks of the current rank. Each function sets errno like the function of the C library. */
 #pragma once
 
 #include <fcntl.h>
@@ -9,28 +9,28 @@
 
 namespace weft {
 
-/** Carries out fcntl(): commands of locks for the current rank, others, and those of threads and children, as the C
- * library does. */
+/** Executes fcntl(): lock commands for the current rank; other commands, and those of threads and children, by the C
+ * library. */
 int lock_by_fcntl(int descriptor, int command, void* argument);
-/** Carries out lockf(). */
+/** Executes lockf(). */
 int lock_by_lockf(int descriptor, int command, off_t length);
-/** Carries out flock(). */
+/** Executes flock(). */
 int lock_by_flock(int descriptor, int operation);
 
-/** Carries out @p close, which closes @p descriptor, and releases what that releases: the descriptor's locks, and all
- * record locks of the current rank on the file (POSIX, close()). */
+/** Executes @p close, which closes @p descriptor, and releases the descriptor's locks and all record locks of the
+ * current rank on the file (POSIX, close()). */
 int close_and_release(int descriptor, const std::function<int()>& close);
 
-/** Closes the descriptors from @p first to @p last, and releases what that releases. */
+/** Closes the descriptors from @p first to @p last, and releases their locks. */
 void close_all_and_release(unsigned first, unsigned last);
 
-/** Returns whether a rank has used locks; closing files has no effect on locks otherwise. */
+/** Returns whether a rank has used locks; otherwise closing files has no effect on locks. */
 bool has_used_locks();
 
-/** Releases the locks of the actor @p rank, which has ended or never continues, and forgets that it waits. */
+/** Releases the locks of the actor @p rank, which has ended or never continues, and removes its waits. */
 void release_file_locks(aid_t rank);
 
-/** Returns sentences about ranks that wait for locks, for those that @p concerns. */
+/** Returns sentences about ranks that wait for locks, for the ranks that @p concerns accepts. */
 std::string describe_lock_waits(const std::function<bool(aid_t rank)>& concerns);
 
 } // namespace weft

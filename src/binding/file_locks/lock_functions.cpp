@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions of the C library that lock files, and those that close several of them or replace descriptors (those that
- * close one are in file_effects/effect_functions.cpp). glibc's lockf() calls fcntl() where no replacement is seen. */
+/* Functions of the C library that lock files, close several files or replace descriptors (functions that close one file
+ * are in file_effects/effect_functions.cpp). glibc's lockf() calls fcntl() internally, which interposition does not
+ * see. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/file_locks/file_locks.hpp"
 #include "binding/file_locks/system_files.hpp"
@@ -25,7 +26,7 @@ int weft_dup3(int descriptor, int closed, int flags) WEFT_REPLACES("dup3");
 int weft_close_range(unsigned first, unsigned last, int flags) WEFT_REPLACES("close_range");
 void weft_closefrom(int first) WEFT_REPLACES("closefrom");
 
-// The argument is read as the widest that there may be, as glibc does.
+// The argument is read as the widest possible type, as in glibc.
 int weft_fcntl(int descriptor, int command, ...)
 {
   va_list arguments;
@@ -75,7 +76,7 @@ int weft_dup3(int descriptor, int closed, int flags)
   return weft::close_and_release(closed, [=] { return THEIRS(descriptor, closed, flags); });
 }
 
-// Where glibc is older than 2.34, which brought both, close_range() fails as with a kernel that does not have it.
+// Before glibc 2.34, which introduced both functions, close_range() fails as on a kernel without it.
 int weft_close_range(unsigned first, unsigned last, int flags)
 {
   static const auto THEIRS = weft::next_definition<int (*)(unsigned, unsigned, int)>("close_range");

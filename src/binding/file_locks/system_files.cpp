@@ -61,9 +61,9 @@ std::optional<FileKey> file_of(int descriptor)
   return status ? std::optional(FileKey(status->st_dev, status->st_ino)) : std::nullopt;
 }
 
-// A lock may need a right that this descriptor lacks and another of the rank's has, so the file is opened for both
-// reading and writing if its permissions allow. Where they do not, or the file is a device, whose opening may act on
-// it, the locks belong to the description of the rank's own descriptor.
+// A lock may need an access mode that this descriptor lacks but another of the rank's has, so the file is opened for
+// both reading and writing if its permissions allow. Otherwise, and for devices, which opening may affect, the locks
+// belong to the description of the rank's own descriptor.
 int open_lock_owner(int descriptor, const struct stat& file)
 {
   static const auto OPEN = next_definition<int (*)(const char*, int, ...)>("open");

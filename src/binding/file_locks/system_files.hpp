@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Functions of the C library behind the replaced ones, and locks that the kernel knows of. */
+/* Functions of the C library behind the interposed ones, and locks known to the kernel. */
 #pragma once
 
 #include <functional>
@@ -21,17 +21,17 @@ int system_close(int descriptor);
 
 /** Returns the status of an open file; nothing if @p descriptor is not open. */
 std::optional<struct stat> status_of(int descriptor);
-/** Returns the file that @p descriptor refers to. */
+/** Returns the file to which @p descriptor refers. */
 std::optional<FileKey> file_of(int descriptor);
 
 /** Returns a descriptor of a new open file description of the same file, to own locks; -1 with errno if that fails. */
 int open_lock_owner(int descriptor, const struct stat& file);
 
-/** Returns the descriptors of this process that are open. */
+/** Returns the open descriptors of this process. */
 std::vector<int> open_descriptors();
 
-/** Returns whether a descriptor of this process, one that @p counts, holds a lock of @p kind on the file: FLOCK or
- * OFDLCK, as /proc calls them. */
+/** Returns whether a descriptor of this process that @p counts accepts holds a lock of @p kind on the file: FLOCK or
+ * OFDLCK, as named in /proc. */
 bool process_holds(const FileKey& file, std::string_view kind, const std::function<bool(int descriptor)>& counts);
 
 /** Returns the path under which @p descriptor was opened. */

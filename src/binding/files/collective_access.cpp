@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Exchanges of offsets and counts take the rounds of Bruck's algorithms, which MPICH uses for short messages
+/* Exchanges of offsets and counts use the rounds of Bruck's algorithms, as MPICH does for short messages
  * (src/mpi/coll/allgather/allgather_intra_brucks.c, alltoall/alltoall_intra_brucks.c); rounds do not overlap. Rounds of
- * two-phase I/O do not either, because each begins with an Alltoall (ADIOI_Exch_and_write in ad_write_coll.c). */
+ * two-phase I/O do not overlap either, because each begins with an Alltoall (ADIOI_Exch_and_write in
+ * ad_write_coll.c). */
 #include "binding/files/collective_access.hpp"
 
 #include "binding/run/run_context.hpp"
@@ -24,20 +25,20 @@ VertexId host_of(const OpenFile& file, int rank)
   return file.hosts[static_cast<std::size_t>(rank)];
 }
 
-/** Returns the ranks of which a rank has heard before a round: 2^round. */
+/** Returns the number of ranks whose data a rank holds before a round: 2^round. */
 int before_round(int round)
 {
   return static_cast<int>(1U << static_cast<unsigned>(round));
 }
 
-/** Bytes that one rank sends in round @p round of Bruck's Allgather of items. */
+/** Returns the bytes that one rank sends in round @p round of Bruck's Allgather of items. */
 double allgather_bytes(int ranks, int round, double item)
 {
   const int have = before_round(round);
   return item * std::min(have, ranks - have);
 }
 
-/** The same of Bruck's Alltoall: the blocks whose number has this bit. */
+/** Returns the bytes for Bruck's Alltoall: the blocks whose index has this bit. */
 double alltoall_bytes(int ranks, int round, double item)
 {
   const int bit    = before_round(round);
@@ -58,7 +59,7 @@ void add_alltoall(FileSystem& files, const FileOfRanks& file, double item, FileS
       files, file, [ranks = file->size(), item](int round) { return alltoall_bytes(ranks, round, item); }, steps);
 }
 
-/** Sends data between ranks and aggregators as a part of the current step. */
+/** Sends data between ranks and aggregators as part of the current step. */
 void send_between(FileSystem& files, const OpenFile& file, int from, int to, double bytes, FileSteps& steps)
 {
   if (from != to)
@@ -74,7 +75,7 @@ void add_pieces(FileSystem& files, const FileOfRanks& file, std::vector<Collecti
   });
 }
 
-/** Adds the aggregators' accesses of a round; @p reads_first: those that writes need before. */
+/** Adds the aggregators' accesses of a round; @p reads_first: the reads that must precede writes. */
 void add_round_accesses(FileSystem& files, const FileOfRanks& file,
                         const std::vector<CollectiveRound::Access>& accesses, bool write, bool reads_first,
                         FileSteps& steps)
@@ -109,7 +110,7 @@ void add_two_phase(FileSystem& files, const FileOfRanks& file, const CollectiveF
     add_agreement(files, file, steps);
 }
 
-/** Starts each rank's own access, with an end of its own. */
+/** Starts each rank's own access, which completes separately. */
 void begin_apart(FileSystem& files, const FileOfRanks& file, const std::shared_ptr<CollectiveFileCall>& call,
                  bool write, FileSteps& steps)
 {
@@ -173,7 +174,7 @@ void begin_collective_access(FileSystem& files, const FileOfRanks& file,
                              const std::shared_ptr<CollectiveFileCall>& call, bool write, bool ordered)
 {
   const auto steps = FileSteps::make();
-  if (ordered) { // the pointer goes from rank to rank (ADIO_Get_shared_fp in MPI_File_write_ordered)
+  if (ordered) { // the pointer is passed from rank to rank (ADIO_Get_shared_fp in MPI_File_write_ordered)
     for (int rank = 0; rank < file->size(); ++rank) {
       if (rank > 0)
         steps->then([&files, file, rank](FileSteps& now) { send_between(files, *file, rank - 1, rank, 0, now); });

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Time of accesses: of one rank, and of all ranks together, as ROMIO makes them. */
+/* Timing of accesses: of one rank, and of all ranks together, as in ROMIO. */
 #pragma once
 
 #include "binding/files/file_system.hpp"
 
 namespace weft {
 
-/** Adds the accesses of one rank, one after the other. */
+/** Adds the accesses of one rank in sequence. */
 void add_accesses(FileSystem& files, const std::shared_ptr<const OpenFile>& file, VertexId host, bool write,
                   std::vector<DeviceAccess> accesses, FileSteps& steps);
 
-/** Adds reading and writing of the shared pointer, while the file is locked, by one rank. */
+/** Adds a read and write of the shared pointer by one rank, while the file is locked. */
 void add_shared_pointer(FileSystem& files, std::shared_ptr<OpenFile> file, VertexId host, FileSteps& steps);
 
-/** Adds an exchange among all ranks of a file in log2(p) rounds, to round k of which @p bytes (k) are sent. */
+/** Adds an exchange among all ranks of a file in log2(p) rounds; @p bytes (k) are sent in round k. */
 void add_exchange(FileSystem& files, const std::shared_ptr<OpenFile>& file, const std::function<double(int)>& bytes,
                   FileSteps& steps);
-/** Adds an exchange of no data: a barrier. */
+/** Adds an exchange without data: a barrier. */
 void add_barrier(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps);
 /** Adds an exchange of an error code: an Allreduce of four bytes. */
 void add_agreement(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps);

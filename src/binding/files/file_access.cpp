@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-/** Data of a program, as bytes that follow one another in the file's format. */
+/** Data of a program, as consecutive bytes in the file's format. */
 class FileData {
   FileBuffer buffer_;
   bool external_;
@@ -49,7 +49,7 @@ public:
     return use(std::span<const std::byte>(packed));
   }
 
-  /** Calls @p fill with room for the data, of which it says how many bytes it has set. */
+  /** Calls @p fill with memory for the data; @p fill returns the number of bytes that it has set. */
   template <class Fill> int set(Fill&& fill, std::int64_t& bytes)
   {
     if (is_contiguous() && not external_)
@@ -114,7 +114,7 @@ Extents first_bytes(Extents extents, std::int64_t bytes)
   return extents;
 }
 
-/** Access whose place is known: moves its data, and returns what the storage sees of it. */
+/** Executes an access at a known position: moves its data, and returns the access as seen by the storage. */
 int move_data(FileSystem& files, const FileHandle& handle, bool write, std::int64_t position, FileData& data,
               RankPart& part, std::int64_t& bytes)
 {
@@ -136,7 +136,7 @@ int move_data(FileSystem& files, const FileHandle& handle, bool write, std::int6
   return result;
 }
 
-/** Returns the place of an access in etypes, and moves the pointer that gives it. */
+/** Returns the position of an access in etypes, and advances the pointer that determines it. */
 std::int64_t take_position(FileHandle& handle, FilePointer pointer, MPI_Offset given, std::int64_t etypes)
 {
   switch (pointer) {
@@ -149,7 +149,7 @@ std::int64_t take_position(FileHandle& handle, FilePointer pointer, MPI_Offset g
   }
 }
 
-/** Joins an ordered access: its place is known once all ranks have joined. A read gets its data at the end. */
+/** Joins an ordered access, whose position is known once all ranks have joined. A read gets its data at the end. */
 std::shared_ptr<FileCompletion> start_ordered(FileSystem& files, FileHandle& handle, bool write, FileData data,
                                               std::int64_t etypes)
 {
@@ -233,7 +233,7 @@ int start_access(FileSystem& files, FileHandle& handle, const FileAccess& how, M
           begin_collective_access(files, file, call, how.write, false);
         });
     into->bytes = result == MPI_SUCCESS ? bytes : 0;
-    return result; // the others wait for this rank too
+    return result; // all other ranks wait for this rank too
   }
   into             = std::make_shared<FileCompletion>();
   into->bytes      = bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Access of a rank to an open file: its place, its data, its start. */
+/* Access of a rank to an open file: its position, its data, its start. */
 #pragma once
 
 #include "binding/files/file_system.hpp"
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Pointer that gives the place of an access. */
+/** Pointer that determines the position of an access. */
 enum class FilePointer { given, individual, shared, ordered };
 
 /** Kind of access. */
@@ -16,7 +16,7 @@ struct FileAccess {
   bool write;
   FilePointer pointer;
   bool collective;
-  bool as_request = false; ///< the end completes a request
+  bool as_request = false; ///< true if completion completes a request
 };
 
 /** Buffer of a program. */
@@ -26,7 +26,8 @@ struct FileBuffer {
   MPI_Datatype type;
 };
 
-/** Joins the next collective call of a file. @p begin is called once all ranks have joined, in the turn of the last. */
+/** Joins the next collective call of a file. @p begin is called once all ranks have joined, in the turn of the last
+ * one. */
 template <class Join, class Begin>
 std::shared_ptr<FileCompletion> join_call(FileHandle& handle, bool as_request, Join&& join, Begin&& begin)
 {
@@ -49,8 +50,8 @@ std::shared_ptr<FileCompletion> join_call(FileHandle& handle, bool as_request, J
   return completion;
 }
 
-/** Starts an access. @p offset: in etypes, if given. @return the error class; then @p into is set for collective
- * accesses only, whose ranks still end together */
+/** Starts an access. @p offset: in etypes, if given. @return the error class; on error, @p into is set only for
+ * collective accesses, which still complete on all ranks together */
 int start_access(FileSystem& files, FileHandle& handle, const FileAccess& how, MPI_Offset offset,
                  const FileBuffer& buffer, std::shared_ptr<FileCompletion>& into);
 

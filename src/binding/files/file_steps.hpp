@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Steps of an operation on a file, in simulated time: each begins when all parts of the one before it have ended. */
+/* Steps of a file operation, in simulated time: each begins when all parts of the preceding one have ended. */
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@ public:
     at_end_ = std::move(at_end);
     next();
   }
-  /** Returns what a part of the current step calls at its end. */
+  /** Returns a callback for the end of a part of the current step. */
   Then branch()
   {
     ++pending_;

@@ -40,7 +40,8 @@ FileError error_of(int error, const std::string& path)
   return {class_of(error, path), path + ": " + std::strerror(error)};
 }
 
-/** Opens a file; raises the limit of open files if it is reached: it holds for each process, and here for all ranks.
+/** Opens a file; raises the limit of open files if it is reached: the limit is per process, which here contains all
+ * ranks.
  * @return -1 with errno if that fails */
 int open_file(const std::string& path, unsigned flags)
 {
@@ -56,7 +57,7 @@ int open_file(const std::string& path, unsigned flags)
   return attempt();
 }
 
-/** Calls @p move(descriptor, address, bytes, offset), as pread and pwrite, for all extents until one moves nothing.
+/** Calls @p move(descriptor, address, bytes, offset), like pread and pwrite, for all extents until one moves no data.
  * @return the bytes that were moved, or -1 */
 template <class Byte, class Move>
 std::int64_t move_extents(int file, const Extents& extents, std::span<Byte> data, Move&& move)
@@ -87,8 +88,8 @@ bool is_prefix(const std::string& directory, const std::string& path)
 
 FilePath FilePath::of(const std::string& name)
 {
-  // ROMIO's names may begin with the file system, "ufs:out" (MPI 4.1, section 14.2.1: file names are as the
-  // implementation has them).
+  // ROMIO's names may begin with the file system, "ufs:out" (MPI 4.1, section 14.2.1: the implementation defines file
+  // names).
   const auto colon          = name.find(':');
   const bool of_file_system = colon != std::string::npos && colon > 1 && name.find('/') > colon;
   std::error_code ignored;
@@ -114,7 +115,7 @@ FileError StoredFile::open(const std::string& path, int mode)
     flags |= static_cast<unsigned>(has_mode(mode, MPI_MODE_EXCL) ? O_CREAT | O_EXCL : O_CREAT);
   path_       = path;
   descriptor_ = open_file(path, flags);
-  if (descriptor_ < 0 && errno == EACCES && has_mode(mode, MPI_MODE_WRONLY)) // may be writable alone
+  if (descriptor_ < 0 && errno == EACCES && has_mode(mode, MPI_MODE_WRONLY)) // may be write-only
     descriptor_ = open_file(path, (flags & ~static_cast<unsigned>(O_ACCMODE)) | static_cast<unsigned>(O_WRONLY));
   if (descriptor_ < 0)
     return error_of(errno, path);

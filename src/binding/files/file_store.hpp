@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Content of MPI's files: the files of this machine that the program's names mean, as for open() and fopen(). So ranks
- * see one set of files, by whatever interface they look. */
+/* Content of MPI files: the files of this machine under the program's names, as for open() and fopen(). Ranks therefore
+ * see the same files through every interface. */
 #pragma once
 
 #include "model/storage/extents.hpp"
@@ -25,10 +25,10 @@ inline bool has_mode(int mode, int flag)
   return (static_cast<unsigned>(mode) & static_cast<unsigned>(flag)) != 0;
 }
 
-/** Where a name of the program leads from the current rank's directory. */
+/** Resolution of a program's file name, relative to the current rank's directory. */
 struct FilePath {
-  std::string opened; ///< absolute, as the system gets it
-  std::string whole;  ///< of the same file whatever its name: without links to directories, "." and ".."
+  std::string opened; ///< absolute, as passed to the system
+  std::string whole;  ///< canonical name of the file: without links to directories, "." and ".."
 
   static FilePath of(const std::string& name);
   /** Returns whether the file is below an absolute directory. */
@@ -55,14 +55,14 @@ public:
   StoredFile& operator=(const StoredFile&) = delete;
   ~StoredFile() { close(); }
 
-  /** Opens, and creates, as the mode (MPI_MODE_…) says. */
+  /** Opens, and creates, the file according to the mode (MPI_MODE_…). */
   FileError open(const std::string& path, int mode);
   void close();
-  /** Following functions return MPI_SUCCESS or the error class of their failure. */
+  /** The following functions return MPI_SUCCESS or the error class of their failure. */
   int resize(std::int64_t size) const;
   /** Writes the bytes of @p data to the extents, in their order. */
   int write(const Extents& extents, std::span<const std::byte> data) const;
-  /** Reads the extents up to the end of the file; @p bytes is what was read. */
+  /** Reads the extents up to the end of the file, and sets @p bytes to the number of bytes read. */
   int read(const Extents& extents, std::span<std::byte> data, std::int64_t& bytes) const;
   std::int64_t size() const;
 };

@@ -90,7 +90,7 @@ void FileSystem::place(OpenFile& file)
   file.counters = &counters_[file.path.shown(start_)];
   if (file.on_disk)
     return;
-  if (not std::filesystem::exists(file.path.whole)) // removed since, whoever has done that
+  if (not std::filesystem::exists(file.path.whole)) // removed since then, by anyone
     layouts_.erase(file.path.whole);
   const auto known = layouts_.find(file.path.whole);
   file.layout      = known == layouts_.end() ? layouts_[file.path.whole] = new_layout(file.hints) : known->second;
@@ -137,7 +137,7 @@ void FileSystem::end_steps(int world)
   context.host_network().message_ends();
 }
 
-/** Ends the count of a failed job's steps: those with the failed access, and those that wait for them, never end. */
+/** Drops the count of a failed job's steps: those with the failed access, and those that wait for them, never end. */
 void FileSystem::forget_steps(int world)
 {
   while (steps_[world] > 0)
@@ -183,7 +183,7 @@ std::string FileSystem::describe_waits(const ConcernsRank& concerns) const
   for (const MPI_File handle : handles_)
     if (const FileHandle& its = FileHandle::of(handle); concerns(its.owner))
       open.insert(its.file.get());
-  std::map<std::string, std::string> by_name; // in an order that does not depend on addresses
+  std::map<std::string, std::string> by_name; // so that the order does not depend on addresses
   for (const OpenFile* file : open)
     for (const auto& [number, call] : file->calls)
       by_name[file->name] += " A collective call of the file " + file->name + " waits for " +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Files of a run on a fabric: their content, their handles, the network that serves them, and what the record says of
- * them. */
+/* Files of a run on a fabric: their content, their handles, the network that serves them, and their rows in the
+ * record. */
 #pragma once
 
 #include "binding/files/file_store.hpp"
@@ -32,11 +32,11 @@ struct DeviceCounters {
 
 class FileSystem : public RecordPart {
   std::filesystem::path start_;             // directory in which the ranks start
-  std::unique_ptr<StorageNetwork> network_; // made for the first file
+  std::unique_ptr<StorageNetwork> network_; // created for the first file
   std::map<int, int> steps_;                // in progress, by world of their jobs
   std::map<std::string, FileCounters> counters_;
   std::map<std::string, StripeLayout> layouts_;            // of files that the program has created
-  std::map<std::pair<bool, int>, DeviceCounters> devices_; // by whether it is a disk, and its number
+  std::map<std::pair<bool, int>, DeviceCounters> devices_; // by (true for a disk, its number)
   int next_target_ = 0;
   std::set<MPI_File> handles_;
   using Opening = std::pair<int, aid_t>; // number of the communicator, its first member
@@ -46,15 +46,15 @@ public:
   RunContext& context;
 
   explicit FileSystem(RunContext& its_context);
-  /** Returns the files of the run; null on SimGrid's platforms, where they are SMPI's. */
+  /** Returns the files of the run; null on SimGrid's platforms, where SMPI handles them. */
   static FileSystem* get();
   /** Serves the files of a run on a fabric. */
   static void serve(RunContext& context);
 
-  /** Ends the run with an error unless the fabric has storage. @p function: that needs it. */
+  /** Aborts the run unless the fabric has storage. @p function: the function that needs it. */
   void require_storage(const char* function) const;
   StorageNetwork& network();
-  /** Calls @p move, which uses a file of this machine; ends the run if the machine's disk is full. */
+  /** Calls @p move, which uses a file of this machine; aborts the run if the machine's disk is full. */
   template <class Move> auto with_disk(Move&& move)
   {
     try {
@@ -64,29 +64,30 @@ public:
     }
   }
 
-  /** Returns the file that the ranks of a communicator open together, which @p make makes for the first of them. */
+  /** Returns the file that the ranks of a communicator open together; the first of them creates it with @p make. */
   template <class Make> std::shared_ptr<OpenFile> join_opening(MPI_Comm comm, int rank, int size, Make&& make);
-  /** Decides where a file is, by its name and hints, and how it is striped. */
+  /** Decides the location of a file, by its name and hints, and its striping. */
   void place(OpenFile& file);
-  /** Returns whether a file is on the disk of each host, rather than on the parallel file system. */
+  /** Returns whether a file is on the hosts' disks rather than on the parallel file system. */
   bool is_on_disk(const FilePath& path) const;
 
   FileHandle& add_handle(std::shared_ptr<OpenFile> file, int rank);
   void remove_handle(FileHandle& handle);
   bool knows(MPI_File handle) const { return handles_.contains(handle); }
 
-  /** Begins steps, in a rank's turn, which it does not end. The network counts them as a message of the rank's job
-   * until they end, or the job fails. */
+  /** Begins steps within a rank's turn, without ending it. The network counts them as a message of the rank's job until
+   * they end, or the job fails. */
   void begin(const std::shared_ptr<FileSteps>& steps, FileSteps::Then at_end);
   /** Starts a request of a host for extents of a file, as parts of the current step. */
   void access(const OpenFile& file, VertexId host, bool write, const Extents& extents, FileSteps& steps);
   /** Starts a request without data of a host to each target of a file, as parts of the current step. */
   void flush(const OpenFile& file, VertexId host, FileSteps& steps);
-  /** Starts a request to the metadata server, or to nobody for a file on a disk, as a part of the current step. */
+  /** Starts a request to the metadata server, as part of the current step; for a file on a disk, no request is
+   * needed. */
   void ask_metadata(const OpenFile& file, VertexId host, Seconds StorageModel::* latency, FileSteps& steps);
 
-  /** Describes the collective calls of files that the ranks @p concerns accepts wait in, as sentences with a space
-   * before each. */
+  /** Describes the collective file calls in which the ranks that @p concerns accepts wait, as sentences with a leading
+   * space. */
   std::string describe_waits(const ConcernsRank& concerns) const;
 
   void add_rows(Json& record) const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Open files: what the ranks of a communicator share, and the object behind an MPI_File. */
+/* Open files: the state shared by the ranks of a communicator, and the object behind an MPI_File. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -36,13 +36,13 @@ struct FileCounters {
   double time                = 0; ///< of accesses, summed over ranks
 };
 
-/** End of an operation, as one rank sees it. */
+/** Completion of an operation on one rank. */
 struct FileCompletion {
-  std::int64_t bytes = 0;          ///< that were moved
-  std::function<void()> deliver{}; ///< called by the rank at the end; null: the data has been moved
+  std::int64_t bytes = 0;          ///< number of bytes moved
+  std::function<void()> deliver{}; ///< called by the rank at completion; null: the data has been moved
   Sleep sleep{};
-  std::shared_ptr<RequestSignal> signal{}; ///< of a request; null if the rank sleeps
-  FileCounters* counters = nullptr;        ///< that count its time; null if it is no access
+  std::shared_ptr<RequestSignal> signal{}; ///< signal of a request; null if the rank sleeps
+  FileCounters* counters = nullptr;        ///< counters of its time; null if it is not an access
   double since           = simgrid::s4u::Engine::get_clock();
 
   /** Called from SimGrid's kernel. */
@@ -55,7 +55,7 @@ struct FileCompletion {
     else
       sleep.wake();
   }
-  /** Blocks the calling rank until the end of an operation without a request. */
+  /** Blocks the calling rank until the completion of an operation without a request. */
   void wait()
   {
     sleep.sleep(SleepsIn::wait);
@@ -69,7 +69,7 @@ struct CollectiveFileCall {
   int missing;
   std::vector<RankPart> parts;                              ///< by rank
   std::vector<std::shared_ptr<FileCompletion>> completions; ///< by rank
-  /// By rank, of ordered accesses: gives its place in the file, in etypes, and returns the next rank's.
+  /// By rank, for ordered accesses: gets the rank's position in the file, in etypes, and returns the next rank's.
   std::vector<std::function<std::int64_t(std::int64_t)>> place;
 
   explicit CollectiveFileCall(std::size_t ranks)
@@ -80,7 +80,7 @@ struct CollectiveFileCall {
   int first_missing() const { return static_cast<int>(std::ranges::find(completions, nullptr) - completions.begin()); }
 };
 
-/** Lock that holders get in the order of their requests. */
+/** Lock that is granted in FIFO order. */
 class FileLock {
   bool held_ = false;
   std::deque<FileSteps::Then> waiting_;
@@ -107,15 +107,15 @@ public:
   }
 };
 
-/** An open file, as the ranks of its communicator share it. */
+/** Open file, shared by the ranks of its communicator. */
 struct OpenFile {
-  std::string name; ///< as the program gives it
+  std::string name; ///< as given by the program
   FilePath path;
   StoredFile content;
-  int world = 0; ///< of the job that has opened it
+  int world = 0; ///< world of the job that has opened it
   int mode  = 0;
-  FileError opened;               ///< how opening it has ended
-  std::int64_t end = 0;           ///< in bytes when it was opened: where MPI_MODE_APPEND starts on all ranks
+  FileError opened;               ///< result of opening it
+  std::int64_t end = 0;           ///< size in bytes when it was opened, the position for MPI_MODE_APPEND on all ranks
   int result       = MPI_SUCCESS; ///< of the last collective change
   bool on_disk     = false;       ///< on the disks of hosts
   StripeLayout layout{};
@@ -130,8 +130,8 @@ struct OpenFile {
   int size() const { return static_cast<int>(hosts.size()); }
 };
 
-/** First fields of the objects behind handles, as SMPI has them (F2C in src/smpi/include/smpi_f2c.hpp): Fortran's
- * interface and the list of handles that are not freed look at them. */
+/** First fields of the objects behind handles, as in SMPI (F2C in src/smpi/include/smpi_f2c.hpp): Fortran's interface
+ * and the list of unfreed handles access them. */
 class HandleObject {
 public:
   HandleObject()                               = default;
@@ -163,11 +163,11 @@ public:
   const aid_t owner;         ///< the rank's actor
   std::int64_t position = 0; ///< individual pointer, in etypes
   FileView view;
-  MPI_Datatype etype      = MPI_BYTE; ///< with a reference
-  MPI_Datatype filetype   = MPI_BYTE; ///< with a reference
+  MPI_Datatype etype      = MPI_BYTE; ///< holds a reference
+  MPI_Datatype filetype   = MPI_BYTE; ///< holds a reference
   std::string data_format = "native";
-  MPI_Errhandler handler  = MPI_ERRORS_RETURN; ///< with a reference
-  MPI_Group group         = MPI_GROUP_NULL;    ///< with a reference
+  MPI_Errhandler handler  = MPI_ERRORS_RETURN; ///< holds a reference
+  MPI_Group group         = MPI_GROUP_NULL;    ///< holds a reference
   std::int64_t next_call  = 0;                 ///< number of its next collective call
   std::shared_ptr<FileCompletion> split;       ///< split collective access in progress
 

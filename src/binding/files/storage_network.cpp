@@ -53,7 +53,7 @@ void StorageNetwork::due(std::uint64_t what)
 
 void StorageNetwork::failed(std::uint64_t message, const std::string& why)
 {
-  waiting_[message].then = nullptr; // the job's ranks run no more
+  waiting_[message].then = nullptr; // the job's ranks no longer run
   idle_.push_back(message);
   fail(waiting_[message].world, why, "a collective access of a file");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Requests to storage, and messages between ranks' hosts, in simulated time.
  *
- * A request reaches its server after the route's latency, waits until the server has taken the requests before it, then
- * for the server's latency; its data is a flow over the links and the device; the answer's latency follows. */
+ * A request reaches its server after the route's latency, queues behind earlier requests, and waits for the server's
+ * latency. Its data is a flow over the links and the device; the latency of the reply follows. */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -20,16 +20,16 @@ class StorageNetwork : public Due, public Receiving {
 public:
   using Then = std::function<void()>;
 
-  /** @p on_failure is called with the world of a job before a failed access ends it. */
+  /** @p on_failure is called with the world of a job before a failed access ends the job. */
   StorageNetwork(RunContext& context, std::function<void(int world)> on_failure);
 
-  /** Following functions run in SimGrid's kernel, or in a rank's turn, which they do not end; so does @p then. */
+  /** The following functions, and @p then, run in SimGrid's kernel or within a rank's turn, without ending it. */
   void after(Seconds delay, Then then);
   /** Sends a message of ranks of the job with this @p world. */
   void send(int world, VertexId from, VertexId to, Bytes payload, Then then);
   void access_target(int world, VertexId host, bool write, const TargetPart& part, Then then);
   void access_disk(int world, VertexId host, bool write, const TargetPart& part, Then then);
-  /** Makes a request to the metadata server, which takes this time; to a disk, none. */
+  /** Makes a request to the metadata server, which takes @p latency; with files on disks there is no request. */
   void ask_metadata(VertexId host, Seconds latency, Then then);
 
   void due(std::uint64_t what) override;
@@ -37,7 +37,7 @@ public:
   void failed(std::uint64_t message, const std::string& why) override;
 
 private:
-  /** Server, and the time from which it takes requests. */
+  /** Server, and the time at which it can accept the next request. */
   struct Server {
     VertexId vertex;
     Seconds overhead;

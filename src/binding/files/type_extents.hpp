@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Returns the bytes of data of one element, relative to its address, in the order of the data. */
+/** Returns the bytes of data of one element, relative to its address, in type-map order. */
 Extents extents_of(MPI_Datatype type);
 
 } // namespace weft

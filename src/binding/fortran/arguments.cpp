@@ -9,7 +9,7 @@ namespace weft::fortran {
 namespace {
 
 constexpr char UNTOUCHED = '\1';
-/** At least as long as each of the standard's constants for the length of strings. */
+/** Not less than any of the standard's constants for string lengths. */
 constexpr std::size_t LONGEST_NAME = 1024;
 
 std::string_view without_trailing_blanks(std::string_view text)

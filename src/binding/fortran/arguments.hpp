@@ -20,14 +20,14 @@ namespace weft::fortran {
 
 using Callback = void (*)();
 
-/** Ends a procedure: passes the error to Fortran, whose argument may be missing in mpi_f08. */
+/** Ends a procedure: returns the error to Fortran, whose argument is optional in mpi_f08. */
 inline void end(int* ierror, int error)
 {
   if (ierror)
     *ierror = error;
 }
 
-/** Returns the length of the datatypes of an Alltoallw, which are not significant in place. */
+/** Returns the length of the datatype array of an Alltoallw; 0 with MPI_IN_PLACE, where it is not significant. */
 int types_in_all(const int* comm, void* send_buffer);
 int types_in_all(const int* comm, const FortranDescriptor* send_buffer);
 int types_in_all(const int* comm, const CDescriptor* send_buffer);
@@ -42,7 +42,7 @@ MPI_Status* status_of(MPI_Status* status);
 /** Returns the weights, or C's MPI_UNWEIGHTED or MPI_WEIGHTS_EMPTY. */
 int* weights_of(int* weights);
 
-/** String without trailing blanks, and with a final null. */
+/** String without trailing blanks and with a terminating NUL. */
 class Text {
 public:
   Text(const char* text, std::size_t length);
@@ -52,7 +52,7 @@ protected:
   std::string text_;
 };
 
-/** String without blanks around it, such as the key of an info. */
+/** String without surrounding blanks, such as the key of an info. */
 class Word : public Text {
 public:
   Word(const char* text, std::size_t length);
@@ -63,7 +63,7 @@ class TextResult {
 public:
   /** The function writes a name of MPI, if any. */
   TextResult(char* text, std::size_t length);
-  /** The function writes @p most characters and a null, or leaves the string unchanged. */
+  /** The function writes @p most characters and a NUL, or leaves the string unchanged. */
   TextResult(char* text, std::size_t length, int most);
   ~TextResult();
   TextResult(const TextResult&)            = delete;
@@ -76,7 +76,7 @@ private:
   std::vector<char> filled_;
 };
 
-/** Truth that a function returns; Fortran's .true. is 1. */
+/** Logical value that a function returns; Fortran's .true. is 1. */
 class LogicalResult {
 public:
   explicit LogicalResult(int* answer) : answer_(answer) {}
@@ -95,7 +95,7 @@ private:
   int value_ = UNSET;
 };
 
-/** Position in an array; Fortran's begin at 1. */
+/** Index in an array; Fortran's begin at 1. */
 class Position {
 public:
   explicit Position(int* position) : position_(position) {}
@@ -109,7 +109,7 @@ private:
   int value_ = MPI_UNDEFINED;
 };
 
-/** Positions of which the function returns the number. */
+/** Indices, whose number the function returns. */
 class Positions {
 public:
   Positions(int* positions, const int* count) : positions_(positions), count_(count) {}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Attributes, which C and Fortran share (MPI 4.1, 19.3.7).
  *
- * An attribute set in Fortran is an integer, and C gets the address of it; one set in C is a pointer,
- * and Fortran gets the address. Fortran's integers are kept in cells: the attribute is the address
- * of a cell, and any other pointer is C's. Two attributes share a cell only after C's copy callback
- * has returned its argument. The attribute of a keyval that Fortran has made owns its cell; the cells
- * of other keyvals stay, as their delete callbacks are C's. */
+ * An attribute set in Fortran is an integer, and C gets its address; an attribute set in C is a pointer, and Fortran
+ * gets the address. Fortran's integers are stored in cells: the attribute is the address of a cell, and any other
+ * pointer is C's. Two attributes share a cell only after C's copy callback has returned its argument. The attribute of
+ * a keyval created in Fortran owns its cell; the cells of other keyvals stay, since their delete callbacks are C's. */
 #include "binding/fortran/procedures.hpp"
 
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace {
 
 // ---- Values ---------------------------------------------------------------------------------------------------------
 
-/** Integers of Fortran by their addresses. The low bytes come first, so that C also reads an INTEGER there. */
+/** Integers of Fortran by their addresses. The low bytes come first, so that C can read an INTEGER there too. */
 using Cells = std::unordered_map<const void*, std::unique_ptr<std::int64_t>>;
 
 Cells& attribute_cells()
@@ -59,7 +58,7 @@ template <class Integer> Integer value_of(void* attribute)
 
 // ---- Keyvals --------------------------------------------------------------------------------------------------------
 
-/** Callbacks of a keyval: extra state of the C functions. Integer is that of Fortran's attributes. */
+/** Callbacks of a keyval: extra state of the C functions. Integer is the type of Fortran's attributes. */
 template <class Integer> struct Keyval {
   Callback copy;
   Callback remove;
@@ -212,7 +211,8 @@ int type_get_attr(const int* type, const int* keyval, std::int64_t* value, int* 
   return error;
 }
 
-/* C gets the size's address as an MPI_Aint's, and those of the other predefined attributes as an int's. */
+/* C gets the size's address as an MPI_Aint pointer, and the addresses of the other predefined attributes as int
+ * pointers. */
 int win_get_attr(const int* win, const int* keyval, std::int64_t* value, int* flag)
 {
   void* found     = nullptr;

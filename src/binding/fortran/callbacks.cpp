@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Callbacks; attributes.cpp has those of attributes.
+/* Callbacks, except those of attributes (attributes.cpp).
  *
- * MPI calls a C function, which converts the arguments and calls Fortran's. It finds Fortran's in the
- * extra state, except for error handlers, which have none: there are a number of C functions, and the
- * n-th calls the n-th handler of the rank. SMPI itself converts the arguments of operations. */
+ * MPI calls a C function, which converts the arguments and calls Fortran's function. It finds that in the extra state,
+ * except for error handlers, which have no extra state: there is a fixed number of C functions, and the n-th calls the
+ * n-th handler of the rank. SMPI itself converts the arguments of operations. */
 #include "binding/fortran/procedures.hpp"
 
 #include "binding/abi/interposed_symbol.hpp"
@@ -71,7 +71,7 @@ using LargeFunction                         = void(void*, void*, MPI_Count*, MPI
 /** Fortran's functions of such operations, by the rank's actor. */
 std::vector<Callback>& large_functions()
 {
-  static auto& all = *new std::map<aid_t, std::vector<Callback>>; // leaked: ranks may end late
+  static auto& all = *new std::map<aid_t, std::vector<Callback>>; // leaked, since ranks may end late
   return all[current_actor()];
 }
 

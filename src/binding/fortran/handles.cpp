@@ -8,10 +8,10 @@
 namespace weft::fortran {
 namespace {
 
-/** Gives datatypes with negative numbers these also in SMPI, which passes numbers to operations of Fortran programs. */
+/** Registers the negative numbers of datatypes in SMPI too, which passes numbers to operations of Fortran programs. */
 [[gnu::constructor]] void number_types()
 {
-  constexpr int LAST = -1000; // beyond the table's
+  constexpr int LAST = -1000; // beyond the table's numbers
   make_fortran_types();
   for (int number = NULL_NUMBER - 1; number > LAST; --number) {
     const auto type = predefined<MPI_Datatype>(number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Handles: numbers in Fortran, pointers in C.
  *
- * The numbers are SMPI's (F2C); predefined handles that have none there get negative numbers, which
- * wrappers.cpp lists. */
+ * The numbers are SMPI's (F2C); predefined handles without a number in SMPI get negative numbers, which are listed in
+ * wrappers.cpp. */
 #pragma once
 
 #include "binding/ranks/world_placeholder.hpp"
@@ -24,7 +24,7 @@ namespace weft::fortran {
 
 /** Number of the handles MPI_…_NULL. */
 constexpr int NULL_NUMBER = -1;
-/** Answer for handles that are not predefined or that SMPI numbers. */
+/** Result for handles that are not predefined or that SMPI numbers. */
 constexpr int NO_NUMBER = 0;
 
 template <class Handle> Handle null_handle()
@@ -36,18 +36,18 @@ template <> inline MPI_Datatype null_handle<MPI_Datatype>()
   return MPI_DATATYPE_NULL;
 }
 
-/** Returns the predefined handle of a negative number, and the null handle for others. */
+/** Returns the predefined handle of a negative number; the null handle for other numbers. */
 template <class Handle> Handle predefined(int number);
 /** Returns the negative number of a predefined handle, or NO_NUMBER. */
 template <class Handle> int predefined_number(Handle handle);
 
-/** Returns the object that SMPI's Fortran interface knows by this number; null if there is none. */
+/** Returns the object with this number in SMPI's Fortran interface; null if there is none. */
 void* numbered_object(int number);
-/** Returns SMPI's number for an object, assigned if it has none. */
+/** Returns SMPI's number for an object, assigned now if it has none. */
 int number_of_object(void* object);
 
 /** Returns the handle of a number, and the null handle for an unknown one. MPI_COMM_WORLD differs between the jobs of a
- * run, and has one number. SimGrid's own mpif.h has 0 for MPI_FILE_NULL. */
+ * run, but has one number. SimGrid's own mpif.h defines MPI_FILE_NULL as 0. */
 template <class Handle> Handle object_of(int number)
 {
   if (number < 0)
@@ -60,7 +60,7 @@ template <class Handle> Handle object_of(int number)
   void* const object = numbered_object(number);
   return object ? static_cast<Handle>(object) : null_handle<Handle>();
 }
-/** Messages of matched probes are numbered where they are made. */
+/** Messages of matched probes are numbered where they are created. */
 template <> inline MPI_Message object_of<MPI_Message>(int number)
 {
   return MPI_Message_f2c(number);
@@ -163,7 +163,7 @@ private:
   std::vector<Handle> before_;
 };
 
-/** Array of handles that a function fills, at least in part. */
+/** Array of handles that a function fills, at least partly. */
 template <class Handle> class HandleResults {
 public:
   HandleResults(int* numbers, std::int64_t count)

@@ -30,7 +30,7 @@ std::vector<MPI_Aint> widened(const int* values, int count)
   return count > 0 ? std::vector<MPI_Aint>(values, values + count) : std::vector<MPI_Aint>();
 }
 
-/** Returns the place of a buffer's address; the module mpi gives none. */
+/** Returns the location of a buffer's address; the module mpi passes none. */
 void* place_or(void** place, void*& own)
 {
   return place ? static_cast<void*>(place) : static_cast<void*>(&own);
@@ -68,7 +68,7 @@ int finalize()
   return MPI_Finalize();
 }
 
-/* SMPI's ends the run. */
+/* SMPI's function aborts the run. */
 void pcontrol(const int* /*level*/) {}
 
 // ---- Sessions -------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ int session_init(const int* info, const int* handler, int* session)
   return MPI_Session_init(object_of<MPI_Info>(info), object_of<MPI_Errhandler>(handler), Result<MPI_Session>(session));
 }
 
-/* Lengths in Fortran have no terminating zero. */
+/* Fortran string lengths exclude the terminating NUL that MPI's C binding counts. */
 int session_get_nth_pset(const int* session, const int* info, const int* number, int* length, char* name,
                          std::size_t most)
 {
@@ -105,8 +105,8 @@ int session_get_nth_pset(const int* session, const int* info, const int* number,
 
 namespace {
 
-/** Words in Fortran's memory, each @p length long and @p step words after the one before, up to a blank one; as C has
- * them. */
+/** Words in Fortran's memory, each @p length long and @p step words after the previous one, up to a blank one;
+ * converted to C strings. */
 class WordList {
   std::vector<Text> words_;
   std::vector<char*> pointers_;
@@ -125,7 +125,7 @@ public:
   char** get() { return pointers_.data(); }
 };
 
-/** Returns whether the current rank is the root of a call, where alone the commands are significant. */
+/** Returns whether the current rank is the root of a call, where the commands are significant. */
 bool is_root(MPI_Comm comm, int root)
 {
   int rank = 0;

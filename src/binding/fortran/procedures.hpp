@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Fortran procedures of MPI that are written by hand; wrappers.cpp calls them. Arguments are as
- * Fortran passes them; all but those without an error return MPI's error. */
+/* Hand-written Fortran procedures of MPI; wrappers.cpp calls them. Arguments are as Fortran passes them; all except
+ * those without an error return MPI's error. */
 #pragma once
 
 #include "binding/fortran/arguments.hpp"
@@ -16,7 +16,7 @@ int init();
 int init_thread(const int* required, int* provided);
 int finalize();
 void pcontrol(const int* level);
-/** Without the command and its arguments, which Fortran does not pass. */
+/** Omits the command and its arguments, which Fortran does not pass. */
 int info_create_env(int* info);
 
 // ---- Dynamic processes ----------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ int session_create_errhandler(Callback function, int* handler);
 int get_address(void* location, std::int64_t* address);
 int free_mem(void* base);
 int sizeof_(const CDescriptor* variable, int* size); // NOLINT(readability-identifier-naming): a keyword otherwise
-/** Keeps the compiler from moving accesses to the buffer across the call. */
+/** Prevents the compiler from moving accesses to the buffer across the call. */
 void f_sync_reg(void* buffer);
 
 // ---- Statuses -------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ template <class Integer> int copy(const int*, const int*, const Integer*, const 
   *flag = 1;
   return MPI_SUCCESS;
 }
-/** MPI_…_NULL_DELETE_FN: nothing to do. */
+/** MPI_…_NULL_DELETE_FN: does nothing. */
 template <class Integer> int no_delete(const int*, const int*, const Integer*, const Integer*)
 {
   return MPI_SUCCESS;

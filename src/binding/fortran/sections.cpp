@@ -103,8 +103,8 @@ Strided::Strided(const CDescriptor* buffer, std::int64_t count, bool has_one_cou
   describe();
 }
 
-/* A section of one dimension gets a datatype with the stride as extent, so that any count and displacement is right.
- * One of more dimensions is a single element of nested vectors, if the call is about all of its elements. */
+/* A one-dimensional section gets a datatype with the stride as extent, so that any count and displacement is correct. A
+ * section of more dimensions is a single element of nested vectors, if the call uses all of its elements. */
 void Strided::describe()
 {
   int size        = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Array descriptors of mpi_f08's choice buffers, and buffers with gaps.
  *
- * Blocking procedures get gfortran's own descriptors, and copy a section with gaps to memory without
- * gaps and back. Procedures whose buffer is in use after their return get C descriptors (ISO/IEC
- * TS 29113) and describe such a section by a datatype. */
+ * Blocking procedures get gfortran's own descriptors, and copy a section with gaps to contiguous memory and back.
+ * Procedures whose buffer stays in use after their return get C descriptors (ISO/IEC TS 29113) and describe such a
+ * section by a datatype. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -32,7 +32,7 @@ struct FortranDescriptor {
   std::int8_t type;
   std::int16_t attribute;
   std::ptrdiff_t span;
-  std::array<Dimension, MOST_DIMENSIONS> dimensions; ///< the first rank of them exist
+  std::array<Dimension, MOST_DIMENSIONS> dimensions; ///< only the first `rank` are valid
 };
 
 /** CFI_cdesc_t of gfortran's ISO_Fortran_binding.h. */
@@ -48,10 +48,10 @@ struct CDescriptor {
   std::int8_t rank;
   std::int8_t attribute;
   std::int16_t type;
-  std::array<Dimension, MOST_DIMENSIONS> dimensions; ///< the first rank of them exist
+  std::array<Dimension, MOST_DIMENSIONS> dimensions; ///< only the first `rank` are valid
 };
 
-/** Returns the buffer as C knows it: MPI_BOTTOM and MPI_IN_PLACE are variables in Fortran. */
+/** Returns the buffer in C's form: MPI_BOTTOM and MPI_IN_PLACE are variables in Fortran. */
 void* buffer_of(void* buffer);
 inline void* buffer_of(const FortranDescriptor* buffer)
 {
@@ -77,7 +77,7 @@ public:
   std::size_t element() const { return element_; }
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   std::ptrdiff_t elements() const;
-  /** True without gaps; so are assumed-size arrays, arrays without elements, MPI_BOTTOM and MPI_IN_PLACE. */
+  /** True without gaps; also true for assumed-size arrays, empty arrays, MPI_BOTTOM and MPI_IN_PLACE. */
   bool is_contiguous() const;
 
 private:
@@ -86,7 +86,7 @@ private:
   std::vector<Dimension> dimensions_;
 };
 
-/** Buffer of a blocking procedure, without gaps. */
+/** Contiguous buffer of a blocking procedure. */
 class Contiguous {
 public:
   Contiguous(const FortranDescriptor* buffer, bool is_written);
@@ -102,7 +102,7 @@ private:
   std::vector<char> copy_;
 };
 
-/** Buffer that stays in use, and must be without gaps. */
+/** Buffer that stays in use and must be contiguous. */
 class Whole {
 public:
   explicit Whole(const CDescriptor* buffer) : section_(*buffer) {}
@@ -113,10 +113,10 @@ private:
   Section section_;
 };
 
-/** Buffer that stays in use, with its count and datatype; a section with gaps gets a datatype of its own. */
+/** Buffer that stays in use, with its count and datatype; a section with gaps gets its own datatype. */
 class Strided {
 public:
-  /** @p count is null if there is a count per rank. */
+  /** @p count is null if there is one count per rank. */
   template <class Count>
   Strided(const CDescriptor* buffer, const Count* count, const int* type)
       : Strided(buffer, count ? std::int64_t{*count} : 0, count != nullptr, type)
@@ -142,7 +142,7 @@ private:
   bool has_one_count_;
   MPI_Datatype type_;
   bool is_usable_ = true;
-  std::vector<MPI_Datatype> own_; ///< freed after the call, which keeps what it needs
+  std::vector<MPI_Datatype> own_; ///< freed after the call, which references them as needed
 };
 
 /** Calls the error handler for a section that Strided and Whole cannot describe; returns the error. */

@@ -5,13 +5,13 @@
 
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
-// mpif.h and the module mpi have these, which SMPI lacks.
+// Defined by mpif.h and the module mpi, but not by SMPI.
 extern WEFT_FORTRAN const int mpi_unweighted_;
 extern WEFT_FORTRAN const int mpi_weights_empty_;
 extern WEFT_FORTRAN const int mpi_argv_null_;
 extern WEFT_FORTRAN const int mpi_argvs_null_;
 extern WEFT_FORTRAN const int mpi_errcodes_ignore_;
-// mpi_f08 has these.
+// Defined by mpi_f08.
 extern WEFT_FORTRAN const int mpi_bottom_f08_;
 extern WEFT_FORTRAN const int mpi_in_place_f08_;
 extern WEFT_FORTRAN const int mpi_status_ignore_f08_;

@@ -4,10 +4,10 @@
 /** Marks a function that Fortran calls, and that interposes on SMPI's of the same name. */
 #define WEFT_FORTRAN __attribute__((visibility("default")))
 
-/** Variables of Fortran whose addresses stand for C's constants.
+/** Variables of Fortran whose addresses represent C's constants.
  *
- * mpif.h and the module mpi have those of SMPI's library; mpi_f08 has others, since gfortran refuses a source that uses
- * both modules if two variables have one linker name. */
+ * mpif.h and the module mpi use those of SMPI's library; mpi_f08 uses others, since gfortran refuses a source that uses
+ * both modules if two variables share one linker name. */
 namespace weft::fortran {
 
 bool is_bottom(const void* address);

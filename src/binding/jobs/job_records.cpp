@@ -59,7 +59,7 @@ Json job_links_to_json(const JobsRun& run, int world)
   return rows;
 }
 
-/** Returns the switches that a job's traffic has entered. */
+/** Returns the switches entered by a job's traffic. */
 Json job_switches_to_json(const JobsRun& run, int world)
 {
   const auto switches = static_cast<std::size_t>(run.fabric.switch_count());

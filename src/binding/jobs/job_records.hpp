@@ -13,13 +13,13 @@
 
 namespace weft {
 
-/** Returns the run's outcome: that of its only job, or which jobs have failed. */
+/** Returns the run's outcome: its only job's outcome, or the jobs that have failed. */
 Outcome outcome_of(const Jobs& jobs);
 
-/** Returns the exit status of the run: that of the first job in the list that has failed. */
+/** Returns the exit status of the run: the status of the first failed job in the list. */
 int status_of(const Jobs& jobs);
 
-/** Facts about a run that the rows of its jobs need. */
+/** Facts about a run that its jobs' rows need. */
 struct JobsRun {
   const Jobs& jobs;
   const Record& record;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Jobs of a run: the MPI programs that it simulates, each with its own MPI_COMM_WORLD.
  *
- * smpirun launches one job, and weft's own launcher any number of them (binding/launch); both are
- * known before they start. A SimGrid program may start several, which are known from their first
- * collective on. SMPI distinguishes their ranks by a property of the actors, "instance_id".
+ * smpirun launches one job, and weft's own launcher any number of them (binding/launch); both are known before they
+ * start. A SimGrid program may start several, which become known with their first collective. SMPI distinguishes their
+ * ranks by a property of the actors, "instance_id".
  *
- * The ranks of an iteration of training are no processes: one actor of its job stands for all of them (JobWork).
+ * The ranks of a training iteration are not processes: one actor of its job represents all of them (JobWork).
  *
- * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic and end with
- * it, and have an MPI_COMM_WORLD of their own.
+ * Ranks of a job may spawn further worlds (MPI_Comm_spawn): these belong to the job, count as its traffic, end with it,
+ * and have an MPI_COMM_WORLD of their own.
  *
- * A job of the launcher that fails ends alone: the other jobs continue, and the run ends with the last
- * of them. */
+ * If a job of the launcher fails, it ends alone: the other jobs continue, and the run ends with the last of them. */
 #pragma once
 
 #include "binding/observe/record.hpp"
@@ -30,24 +29,24 @@ namespace weft {
 
 class RunContext;
 
-/** Work of a job whose ranks are no processes. */
+/** Work of a job whose ranks are not processes. */
 class JobWork {
 public:
   JobWork()                          = default;
   JobWork(const JobWork&)            = delete;
   JobWork& operator=(const JobWork&) = delete;
   virtual ~JobWork()                 = default;
-  /** Does it, in the context of the job's actor. */
+  /** Executes the work, in the context of the job's actor. */
   virtual void run(RunContext& context) = 0;
-  /** Notes that the job has been stopped. */
+  /** Records that the job has been stopped. */
   virtual void stop(const Outcome& outcome) = 0;
-  /** Returns what it waits for, for messages: nothing else will happen. */
+  /** Describes the pending waits, for errors when no further event can happen. */
   virtual std::string waits() const = 0;
-  /** Adds to the job's row of the record. */
+  /** Adds results to the job's row of the record. */
   virtual void add_to(Json& row) const = 0;
 };
 
-/** MPI program of a run, or an iteration of training. */
+/** MPI program of a run, or a training iteration. */
 struct Job {
   /** SMPI's name of the program that smpirun launches. */
   static constexpr const char* LAUNCHED = "smpirun";
@@ -59,29 +58,29 @@ struct Job {
   std::string program                = {}; ///< executable; empty if a SimGrid program starts the ranks
   std::vector<std::string> arguments = {};
   int ranks                          = 0;
-  /// Names of the hosts that its ranks are placed on; nothing if SMPI places them.
+  /// Names of the hosts on which its ranks are placed; nothing if SMPI places them.
   std::optional<std::unordered_set<std::string>> hosts = {};
   int world = -1; ///< number of its MPI_COMM_WORLD, in the order of the jobs' first collectives; -1: none yet
 
   // Only jobs of the launcher:
   bool own_launcher                    = false;
   double start                         = 0;  ///< simulated time at which its ranks begin
-  double weight                        = 1;  ///< its share of links that are shared by job
+  double weight                        = 1;  ///< its weight on links that are shared by job
   std::optional<OffloadMode> mode      = {}; ///< instead of the run's
-  std::string fallback_text            = {}; ///< as the file has it
+  std::string fallback_text            = {}; ///< as written in the file
   std::optional<HostFallback> fallback = {}; ///< instead of the run's
-  std::vector<aid_t> actors            = {}; ///< of its ranks, once they have begun, those of spawned worlds too
+  std::vector<aid_t> actors            = {}; ///< actors of its ranks that have begun, including those of spawned worlds
   int spawned_ranks                    = 0;  ///< ranks of spawned worlds, besides @p ranks
   int ended_ranks                      = 0;
   Outcome outcome                      = {WAITING, ""};
   int status                           = 0; ///< exit status
   double end                           = 0; ///< time of its end, once it is over
 
-  bool failed = false; ///< its ranks run no more
+  bool failed = false; ///< true if its ranks no longer run
 
-  JobWork* work = nullptr; ///< of a job whose ranks are no processes; lives as long as the process
+  JobWork* work = nullptr; ///< set for a job whose ranks are not processes; lives as long as the process
 
-  /** Returns the number of actors that it begins with. */
+  /** Returns the number of actors with which the job begins. */
   int actors_at_start() const { return work ? 1 : ranks; }
   /** Returns whether it has failed, or all of its ranks have ended. */
   bool over() const { return failed || ended_ranks == actors_at_start() + spawned_ranks; }
@@ -89,7 +88,7 @@ struct Job {
 
 /** World that ranks of a job have spawned. */
 struct SpawnedWorld {
-  /** Ranks of one program, which are consecutive. */
+  /** Consecutive ranks of one program. */
   struct Part {
     std::string program;
     std::vector<std::string> arguments;
@@ -97,21 +96,21 @@ struct SpawnedWorld {
   };
 
   Job& job;
-  int number;       ///< from 1 in the order of spawning
+  int number;       ///< from 1, in spawning order
   std::string name; ///< SMPI's name, which identifies its ranks
   std::vector<Part> parts;
   std::vector<int> hosts    = {}; ///< vertices in the fabric, by rank
   std::vector<aid_t> actors = {}; ///< by rank, once they have begun
-  double spawned            = 0;  ///< simulated time of the call
+  double spawned            = 0;  ///< simulated time of the spawning call
   double start              = 0;  ///< simulated time at which its ranks begin
   double end                = 0;  ///< time of its last rank's end, once all have ended
   int ended_ranks           = 0;
 
   int ranks() const { return static_cast<int>(hosts.size()); }
   bool over() const { return ended_ranks == ranks(); }
-  /** Returns the number of the part that a rank belongs to, its MPI_APPNUM. */
+  /** Returns the index of the part to which a rank belongs, its MPI_APPNUM. */
   int part_of(int rank) const;
-  /** Returns the name for messages: "spawned world 1 (./worker)". */
+  /** Returns the name for error messages: "spawned world 1 (./worker)". */
   std::string text() const;
 };
 
@@ -126,21 +125,20 @@ class Jobs {
   Job& named(const std::string& name);
 
 public:
-  /** Adds a job before it starts. Worlds of jobs of the launcher are numbered in this order. */
+  /** Adds a job before it starts. Worlds of the launcher's jobs are numbered in this order. */
   Job& add(Job job);
-  /** Notes that an actor is the next rank of @p job, which weft's launcher starts. */
+  /** Registers an actor as the next rank of @p job, which weft's launcher starts. */
   void begin_rank(Job& job, aid_t actor);
-  /** Adds a world of @p job; its ranks count as ranks of the run from now on. */
+  /** Adds a world of @p job, whose ranks then count as ranks of the run. */
   SpawnedWorld& spawn(SpawnedWorld world);
-  /** Notes that an actor is the next rank of a spawned world. */
+  /** Registers an actor as the next rank of a spawned world. */
   void begin_rank(SpawnedWorld& world, aid_t actor);
-  /** Returns the spawned world of an actor; null if it belongs to the world that its job began with. */
+  /** Returns the spawned world of an actor; null if it belongs to its job's initial world. */
   SpawnedWorld* spawned_of(aid_t actor) const { return spawned_.empty() ? nullptr : spawned_of_.get(actor); }
   const std::deque<SpawnedWorld>& spawned() const { return spawned_; }
-  /** Returns the job of the current rank. Called from collectives only, since it numbers the worlds
-   * in their order. */
+  /** Returns the job of the current rank. Call it from collectives only, since it numbers the worlds in their order. */
   const Job& of_current_rank();
-  /** Returns the job of the launcher that an actor belongs to; null if there is none. */
+  /** Returns the launcher's job to which an actor belongs; null if there is none. */
   Job* of(aid_t actor) const { return of_actor_.get(actor); }
   /** Returns the number of an actor's world; 0 if weft's launcher did not start it. */
   int world_of(aid_t actor) const
@@ -159,7 +157,7 @@ public:
   bool are_own() const { return not all_.empty() && all_.front().own_launcher; }
   /** Returns whether all jobs of the launcher are over. */
   bool are_over() const;
-  /** Returns the number of ranks that are actors, of all known jobs and of the worlds that they have spawned. */
+  /** Returns the number of ranks that are actors, over all known jobs and their spawned worlds. */
   int ranks() const;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Predefined handles as constants. Programs use the addresses of weft_comm_world, weft_comm_self and weft_info_env
- * (setup/mpi_header.py), so that static variables may be initialized with them. The symbols are indirect functions: the
- * loader asks a function here when it loads a rank's copy of the program, and gives the copy SMPI's object. Calls
- * need no translation, and the handles that callbacks get are those of the program.
+ * (setup/mpi_header.py), so that static variables may be initialized with them. The symbols are indirect functions:
+ * when the loader loads a rank's copy of the program, it calls a function here and binds the symbol to SMPI's object.
+ * Calls need no translation, and callbacks get the same handles as the program.
  *
  * - MPI_COMM_WORLD is SMPI's variable, which does not change once ranks run; with several jobs it is SMPI's object that
- *   stands for each rank's world. A program that ranks share is loaded before SMPI makes the world: it is made here.
+ *   represents each rank's world. A program that ranks share is loaded before SMPI creates the world, so it is created
+ *   here.
  * - MPI_COMM_SELF and MPI_INFO_ENV are the rank's own. Programs that use them are not shared
  *   (python/weft/runs/privatization/variables.py). */
 #include "binding/jobs/predefined_handles.hpp"
@@ -39,7 +40,8 @@ bool is_in_rank()
          not simgrid::s4u::this_actor::is_maestro();
 }
 
-/** Returns whether the launcher of one program is about to run, which makes the world later than the program. */
+/** Returns whether the launcher of a single program is about to run, which creates the world after loading the
+ * program. */
 bool is_before_launch()
 {
   return simgrid::s4u::Engine::is_initialized() && not is_in_rank() && settings().jobs.empty() && number_of_ranks() > 0;
@@ -49,15 +51,15 @@ MPI_Comm world_of_program()
 {
   static const auto PLACEHOLDER = original<MPI_Comm>("smpi_MPI_COMM_UNINITIALIZED");
   if (MPI_COMM_WORLD == PLACEHOLDER && is_before_launch()) {
-    // SMPI keeps the first one of a name.
+    // SMPI keeps the first registration of a name.
     SMPI_app_instance_register(Job::LAUNCHED, nullptr, number_of_ranks());
     return latest_world();
   }
   return own_world();
 }
 
-/** Returns an object of the current rank. Outside of simulations, where programs are tried by build systems, any
- * address will do. */
+/** Returns an object of the current rank. Outside of simulations, where build systems try programs, any address will
+ * do. */
 template <class Object> void* of_rank(Object* (*get)(), const char* name)
 {
   static std::array<char, 1> unused;
@@ -82,7 +84,7 @@ struct ErrorHandlerLayout {
   MPI_Win_errhandler_function* of_windows;
 };
 
-/** Ends the program, as the error handler of any kind of object. */
+/** Ends the program; used as the error handler of any kind of object. */
 // NOLINTNEXTLINE(cert-dcl50-cpp,modernize-avoid-variadic-functions): MPI's type
 template <class Handle> void abort_program(Handle* /*object*/, int* code, ...)
 {
@@ -91,7 +93,7 @@ template <class Handle> void abort_program(Handle* /*object*/, int* code, ...)
 
 const ErrorHandlerLayout& fatal_handler()
 {
-  // smpi.h declares a smaller type, past whose end UndefinedBehaviorSanitizer would see this read.
+  // Volatile, since smpi.h declares a smaller type, and UndefinedBehaviorSanitizer would report this read past its end.
   const void* volatile object = MPI_ERRORS_ARE_FATAL;
   return *static_cast<const ErrorHandlerLayout*>(object);
 }

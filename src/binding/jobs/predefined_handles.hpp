@@ -6,10 +6,10 @@
 
 namespace weft {
 
-/** Notes the world that SMPI makes, for a program that is loaded before MPI_COMM_WORLD is set. */
+/** Records the world that SMPI creates, for a program that is loaded before MPI_COMM_WORLD is set. */
 void remember_world(MPI_Comm world);
 
-/** Returns the world that SMPI has made last. */
+/** Returns the world that SMPI created last. */
 MPI_Comm latest_world();
 
 } // namespace weft

@@ -10,8 +10,8 @@
 
 namespace weft {
 
-// A suspended actor that is woken yields again (ActorImpl::yield() in SimGrid's
-// src/kernel/actor/ActorImpl.cpp), and its activities take no resources.
+// A suspended actor that is woken yields again (ActorImpl::yield() in SimGrid's src/kernel/actor/ActorImpl.cpp), and
+// its activities use no resources.
 void stop_ranks(const Job& job)
 {
   const KernelScope kernel;

@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-/** Returns the number of the next copy. A rank's forked child has numbers of its own: it shares the folder. */
+/** Returns the number of the next copy. A rank's forked child uses different numbers, since it shares the folder. */
 std::size_t next_number()
 {
   constexpr std::size_t OF_CHILDREN = 20'000'000;
@@ -48,7 +48,7 @@ void write_bytes(const std::filesystem::path& file, const std::string& bytes)
     throw std::runtime_error("cannot be written; the disk may be full");
 }
 
-/** Returns the header of a shared library for this machine, whose segments are described behind it. */
+/** Returns the header of a shared library for this machine, which is followed by the segment descriptions. */
 ElfW(Ehdr) library_header(std::size_t segments)
 {
   ElfW(Ehdr) header{};
@@ -67,7 +67,7 @@ ElfW(Ehdr) library_header(std::size_t segments)
 
 constexpr std::size_t ALIGNED = 16;
 
-/** Returns the description of a segment, which is loaded where it is in the file. */
+/** Returns the description of a segment that is loaded at its file offset. */
 ElfW(Phdr) segment(ElfW(Word) type, std::size_t offset, std::size_t bytes)
 {
   ElfW(Phdr) made{};
@@ -204,8 +204,8 @@ void Binary::write(const std::filesystem::path& file) const
   write_bytes(file, bytes_);
 }
 
-// The loader relocates the dynamic section in place: the segment is writable. Without PT_GNU_STACK, it would make all
-// stacks executable.
+// The loader relocates the dynamic section in place, so the segment is writable. Without PT_GNU_STACK, the loader would
+// make all stacks executable.
 void write_group(const std::filesystem::path& file, const std::vector<std::string>& libraries)
 {
   constexpr std::size_t SEGMENTS = 3;

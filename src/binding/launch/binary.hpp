@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Shared libraries as ELF files, which are changed before they are loaded. */
+/* Shared libraries as ELF files, modified before they are loaded. */
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/** Returns a name that no other copy in this process has, as long as the old one. */
+/** Returns a name of the same length that no other copy in this process has. */
 std::string fresh_name(std::string name);
 
 /** In-memory ELF file whose name and needed libraries can be renamed. */
@@ -29,16 +29,16 @@ public:
 
   /** Returns the texts of the entries with @p tag: DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH. */
   std::vector<std::string> texts(ElfW(Sxword) tag) const;
-  /** Returns whether the file takes @p symbol from another one. */
+  /** Returns whether the file imports @p symbol from another one. */
   bool imports(const std::string& symbol) const;
-  /** Renames a library in DT_SONAME and DT_NEEDED, and in the symbol version requirements. The new name is as long as
-   * the old one. */
+  /** Renames a library in DT_SONAME and DT_NEEDED, and in the symbol version requirements. The new name has the same
+   * length. */
   void rename(const std::string& from, const std::string& to);
   void write(const std::filesystem::path& file) const;
 };
 
-/** Writes a library that contains nothing and needs @p libraries, which lie in its folder. Each of them that is loaded
- * for it sees the symbols of all, after those of the process, in this order. */
+/** Writes an otherwise empty library that needs @p libraries, which are in its folder. Libraries loaded for it look up
+ * symbols in the process first, then in all of @p libraries, in this order. */
 void write_group(const std::filesystem::path& file, const std::vector<std::string>& libraries);
 
 } // namespace weft

@@ -17,14 +17,15 @@ namespace {
 
 using JobJson = nlohmann::json;
 
-/** Returns the iteration of a job; {workload: a file, library, detail, sms}. */
+/** Returns the iteration of a training job; {workload: a file, library, detail, sms}. */
 JobWork* training_of(const JobJson& its, Job& job, const std::vector<std::string>& hosts)
 {
   IterationOptions options{.library     = its.at("library"),
                            .execute_all = true, // others may use any link
                            .detail      = find_named<CallDetail>(its.at("detail").get<std::string>()).value(),
                            .sms         = its.at("sms")};
-  return new TrainingJob(job, read_workload(its.at("workload")), std::move(options), hosts); // as long as the process
+  return new TrainingJob(job, read_workload(its.at("workload")), std::move(options),
+                         hosts); // lives as long as the process
 }
 
 JobLaunch launch_of(const JobJson& its, Jobs& jobs)
@@ -58,7 +59,7 @@ JobLaunch launch_of(const JobJson& its, Jobs& jobs)
 ActorMap<const JobLaunch*>& launches_of_ranks()
 {
   static auto* const ALL =
-      new ActorMap<const JobLaunch*>; // leaked: ranks may still run while static objects are destroyed
+      new ActorMap<const JobLaunch*>; // leaked, since ranks may still run while static objects are destroyed
   return *ALL;
 }
 

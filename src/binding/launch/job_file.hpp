@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Jobs as `weft run` describes them, in JSON (python/weft/runs/jobs/launch.py). */
+/* Jobs described by `weft run` in JSON (python/weft/runs/jobs/launch.py). */
 #pragma once
 
 #include "binding/jobs/jobs.hpp"
@@ -12,17 +12,17 @@
 
 namespace weft {
 
-/** Ranks of a program, a job's or those that a job spawns, with the inputs of their start. */
+/** Ranks of a program, a job's or spawned ones, with their start parameters. */
 struct JobLaunch {
   Job& job;
-  std::string program; ///< as main() gets it
+  std::string program; ///< as passed to main()
   std::vector<std::string> arguments;
   std::string file; ///< executable to load
   bool copies;      ///< each rank gets its own copy of the program
   Lines private_libraries;
   std::vector<std::pair<std::string, std::string>> environment; ///< variables, in addition to the process's
   std::vector<std::string> hosts;                               ///< host of each rank
-  std::string offload;                                          ///< empty: the run's
+  std::string offload;                                          ///< empty: the run's mode
   std::string output;                                           ///< file of standard output; empty: the process's
   std::string error;
   std::string directory = {}; ///< working directory; empty: the process's
@@ -30,7 +30,7 @@ struct JobLaunch {
 
 /** Returns the launch of the current rank; null if SMPI's launcher has started it. */
 const JobLaunch* launch_here();
-/** Notes the launch of a rank that is about to start. */
+/** Records the launch of a rank that is about to start. */
 void note_launch(aid_t actor, const JobLaunch& launch);
 
 /** Returns the jobs of this process; empty unless read_jobs() has been called. */

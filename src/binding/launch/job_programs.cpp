@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Follows SMPI's launcher (smpi_init_privatization_dlopen and smpi_run_entry_point in
- * src/smpi/internals/smpi_global.cpp), which knows one program. */
+ * src/smpi/internals/smpi_global.cpp), which supports a single program. */
 #include "binding/launch/job_programs.hpp"
 
 #include "base/error.hpp"
@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 namespace weft {
 namespace {
 
-/** Words of a command line, as main() gets them. */
+/** Words of a command line, as passed to main(). */
 class CommandLine {
   std::vector<std::string> words_;
   std::vector<char*> pointers_;
@@ -98,7 +98,7 @@ int call_main(void* program, int count, char** words)
   return entry(count, words);
 }
 
-/** Returns a program for the current rank. Ends its job if it cannot be loaded. */
+/** Returns a program for the current rank. Ends its job if the program cannot be loaded. */
 void* program_of_rank(const JobLaunch& launch)
 {
   if (not launch.copies) {
@@ -125,7 +125,7 @@ void run_program(const JobLaunch& launch)
 {
   begin_switched_state();
   name_program(launch.program.c_str());
-  if (launch.job.failed) // at the instant of its start
+  if (launch.job.failed) // failed at the instant of its start
     stay_stopped();
   for (const auto& [name, value] : launch.environment)
     setenv(name.c_str(), value.c_str(), 1);
@@ -135,10 +135,10 @@ void run_program(const JobLaunch& launch)
   void* const program = program_of_rank(launch);
   enter_directory_of_files();
   try {
-    CommandLine line(launch); // the program may change its words
+    CommandLine line(launch); // a copy, since the program may change its words
     const int status = call_main(program, line.count(), line.words());
     if (status != 0 && not launch.job.own_launcher)
-      exit(status); // which gives it to SMPI's launcher
+      exit(status); // passes the status to SMPI's launcher
     if (status != 0)
       rank_returns(status);
   } catch (const simgrid::ForcefulKillException&) { // NOLINT(bugprone-empty-catch): SimGrid has cleaned up
@@ -152,7 +152,7 @@ namespace {
 
 using SetArguments = void (*)(int, char**);
 
-/** Returns the command line that ranks of SMPI's launcher share, with a null pointer at its end; empty if there is
+/** Returns the command line that ranks of SMPI's launcher share, with a terminating null pointer; empty if there is
  * none yet. */
 std::vector<char*>& shared_line()
 {
@@ -160,7 +160,7 @@ std::vector<char*>& shared_line()
   return *ALL;
 }
 
-/** Gives libgfortran the command line of the current rank, once several differ. */
+/** Sets libgfortran's command line to the current rank's, once several differ. */
 void set_arguments()
 {
   static const auto SET = next_definition<SetArguments>("_gfortran_set_args");
@@ -171,7 +171,7 @@ void set_arguments()
     SET(static_cast<int>(shared_line().size()) - 1, shared_line().data());
 }
 
-/** Gives libgfortran the command line once, in memory that outlives the rank. */
+/** Sets libgfortran's command line once, in memory that outlives the rank. */
 void keep_arguments(int count, char** words)
 {
   static const auto SET = next_definition<SetArguments>("_gfortran_set_args");
@@ -187,11 +187,11 @@ void keep_arguments(int count, char** words)
     SET(count, words);
 }
 
-/** Passes the options of a Fortran main program on, without those that install handlers of signals: the handlers would
- * be the process's. */
+/** Forwards the options of a Fortran main program, except those that install signal handlers, which would affect the
+ * whole process. */
 void set_options(int count, const int* options)
 {
-  constexpr std::size_t BACKTRACE = 3; // place of -fbacktrace
+  constexpr std::size_t BACKTRACE = 3; // index of -fbacktrace
   static const auto SET           = next_definition<void (*)(int, int*)>("_gfortran_set_options");
   std::vector<int> own(options, options + count); // NOLINT(*-pointer-arithmetic)
   if (rank_here() && own.size() > BACKTRACE)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Programs of jobs: their loading, a copy for each rank or one for the job, and a rank's run. */
+/* Programs of jobs: loading, as a copy per rank or per job, and execution by a rank. */
 #pragma once
 
 #include "binding/launch/job_file.hpp"
 
 namespace weft {
 
-/** Loads the program of a job whose ranks share it: a copy for the job, since another may run the same program. */
+/** Loads the program of a job whose ranks share it: a copy for the job, since another job may run the same program. */
 void load_shared(const JobLaunch& launch);
 
 /** Runs the program as the current rank, from its start to the return of its main function. */

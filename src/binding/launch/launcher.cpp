@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Launcher of several jobs, in place of SMPI's (smpi_main in src/smpi/internals/smpi_global.cpp), which knows one
- * program and sets the global MPI_COMM_WORLD to that program's. Here the variable keeps SMPI's placeholder, which
- * stands for the world of the rank that uses it (src/smpi/mpi/smpi_comm.cpp). */
+/* Launcher of several jobs, in place of SMPI's (smpi_main in src/smpi/internals/smpi_global.cpp), which supports a
+ * single program and sets the global MPI_COMM_WORLD to that program's. Here the variable keeps SMPI's placeholder,
+ * which represents the world of the rank that uses it (src/smpi/mpi/smpi_comm.cpp). */
 #include "binding/abi/original.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/jobs/job_records.hpp"
@@ -29,12 +29,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Starts the actor of a job whose ranks are no processes. SMPI takes it for a rank of a program that never calls MPI.
+/** Starts the actor of a job whose ranks are not processes. SMPI treats it as a rank of a program that never calls MPI.
  */
 void start_work(const JobLaunch& launch)
 {
   Job& job = launch.job;
-  open_outputs(launch); // which belong to its actor, though nothing is printed
+  open_outputs(launch); // the files belong to its actor, even if it prints nothing
   SMPI_app_instance_register(job.name.c_str(), nullptr, 1);
   const sg::ActorPtr actor =
       sg::Actor::init(job.name + "#0", sg::Engine::get_instance()->host_by_name(launch.hosts.front()));
@@ -83,7 +83,7 @@ void end_job_of_crash(int signum, std::optional<std::size_t> stack)
   stay_stopped();
 }
 
-/** Does what smpi_main() does, for several jobs. */
+/** Equivalent of smpi_main() for several jobs. */
 int run_jobs(int argc, char** argv)
 {
   original<void (*)()>("smpi_init_options")();

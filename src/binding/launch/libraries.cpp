@@ -3,13 +3,12 @@
  * variables.
  *
  * SMPI copies the program for each rank and loads the copy, but the loader would load a library
- * that the copies share only once. The loader identifies libraries by name, so each rank's copies
- * get unique names of the same length. These overwrite the old names (DT_NEEDED) in the copies of
+ * that the copies share only once. The loader identifies libraries by name, so each rank's copies get unique names of
+ * equal length. These overwrite the old names (DT_NEEDED) in the copies of
  * the program and of the libraries. The loader finds them in SMPI's temporary directory, which
  * LD_LIBRARY_PATH must contain; they are unlinked once loaded.
  *
- * WEFT_PRIVATE_LIBRARIES lists the libraries, one a line, as NAME=PATH: the name in the program and
- * the file. */
+ * WEFT_PRIVATE_LIBRARIES lists the libraries, one per line, as NAME=PATH: the name in the program and the file. */
 #include "binding/launch/libraries.hpp"
 
 #include "binding/abi/interposed_symbol.hpp"
@@ -48,7 +47,7 @@ std::vector<LoadedLibrary> libraries_of(const Lines& lines)
   return libraries;
 }
 
-/** Copies the libraries for a rank's copy of the program, whose names and files it notes in @p loaded. Returns the
+/** Copies the libraries for a rank's copy of the program, and records their names and files in @p loaded. Returns the
  * files to unlink after loading. */
 std::vector<fs::path> copy_libraries(const fs::path& program, const std::vector<LoadedLibrary>& libraries,
                                      LoadedProgram& loaded)
@@ -104,7 +103,7 @@ void* load_by(Loader loader, const char* path, int flags, const Lines& libraries
   return handle;
 }
 
-/** Loads a library of the process. SMPI loads a program that ranks share so; a program has a main function. */
+/** Loads a library for the whole process. SMPI loads a shared program in this way; a program has a main function. */
 void* load_for_process(Loader loader, const char* path, int flags)
 {
   void* const handle = loader(path, flags);
@@ -121,7 +120,7 @@ Loader system_loader()
 
 using Lookup = void* (*)(void*, const char*);
 
-/** Returns dlsym of the C library; since version 2.34 it has a version of its own. */
+/** Returns dlsym of the C library; since glibc 2.34 it has its own symbol version. */
 Lookup system_lookup()
 {
   static const auto THEIRS = [] {
@@ -152,7 +151,7 @@ void* weft_dlsym(void* handle, const char* name) WEFT_REPLACES("dlsym");
 int weft_dladdr(const void* address, Dl_info* info) WEFT_REPLACES("dladdr");
 int weft_dladdr1(const void* address, Dl_info* info, void** more, int flags) WEFT_REPLACES("dladdr1");
 
-// The loader looks up its caller, so what is not a rank's own must be a tail call.
+// The loader looks up its caller, so loads for the process must be tail calls.
 void* weft_dlopen(const char* path, int flags)
 {
   if (weft::is_copy(path))
@@ -182,8 +181,8 @@ char* weft_dlerror()
   return own ? const_cast<char*>(own) : THEIRS(); // NOLINT(cppcoreguidelines-pro-type-const-cast): as the system's
 }
 
-// SMPI looks for main, which may be hidden (-fvisibility=hidden): the start object that `weft cc` links calls it. As
-// the loader looks up its caller, all else is a tail call.
+// SMPI looks up main, which may be hidden (-fvisibility=hidden): the start object that `weft cc` links calls it. As the
+// loader looks up its caller, all other cases are tail calls.
 void* weft_dlsym(void* handle, const char* name)
 {
   using weft::system_lookup;

@@ -34,18 +34,18 @@ using LibraryFile = std::pair<dev_t, ino_t>;
 
 /** Copy of a library for a rank. */
 struct LibraryCopy {
-  std::string name;         ///< by which the loader knows it
+  std::string name;         ///< name in the loader
   std::string file;         ///< original
-  void* group    = nullptr; ///< handle of the library that keeps it loaded; null if another one needs it
+  void* group    = nullptr; ///< handle of the library that keeps it loaded; null if another library needs it
   void* handle   = nullptr;
-  int opened     = 0; ///< times that the rank has opened it without closing it
+  int opened     = 0; ///< times that the rank has opened it without closing
   bool is_global = false;
 };
 
 /** Libraries of a rank. */
 struct RankLibraries {
   std::shared_ptr<const LoadedProgram> program;
-  std::map<std::string, std::string> names; ///< of copies, by the names by which libraries need them
+  std::map<std::string, std::string> names; ///< names of copies, by the names in DT_NEEDED
   std::map<LibraryFile, LibraryCopy> copies;
   std::vector<LibraryFile> global; ///< opened with RTLD_GLOBAL, in order
   std::optional<std::string> error;
@@ -54,7 +54,8 @@ struct RankLibraries {
 
 std::shared_ptr<const LoadedProgram>& shared_program()
 {
-  static auto* const PROGRAM = new std::shared_ptr<const LoadedProgram>; // ranks may outlive static objects
+  static auto* const PROGRAM =
+      new std::shared_ptr<const LoadedProgram>; // leaked, since ranks may outlive static objects
   return *PROGRAM;
 }
 
@@ -112,8 +113,8 @@ fs::path temporary_folder()
 
 // ---- Which libraries are the process's ------------------------------------------------------------------------------
 
-/** Returns whether a library belongs to the system, as python/weft/runs/privatization/libraries.py says for those that
- * a program is linked with. */
+/** Returns whether a library belongs to the system, by the rules of python/weft/runs/privatization/libraries.py for
+ * libraries with which a program is linked. */
 bool is_systems(const fs::path& file)
 {
   static constexpr std::array FOLDERS{"/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/"};
@@ -149,8 +150,8 @@ std::string name_of_handle(void* handle)
 
 // ---- Where libraries are found ------------------------------------------------------------------------------------
 
-/** Returns the folders of LD_LIBRARY_PATH as the loader has read it, and where the machine's administrator puts
- * libraries of no package. */
+/** Returns the folders of LD_LIBRARY_PATH as the loader has read it, and the folders where administrators install
+ * unpackaged libraries. */
 std::vector<std::string> folders_of_environment()
 {
   std::vector<std::string> folders;
@@ -172,7 +173,7 @@ std::vector<std::string> folders_of_environment()
   return folders;
 }
 
-/** Returns a copy of @p text in which the loader's $ORIGIN is the folder of @p file. */
+/** Returns a copy of @p text in which the loader's $ORIGIN is replaced by the folder of @p file. */
 std::string with_origin(std::string text, const std::string& file)
 {
   const std::string origin = fs::absolute(file).parent_path().string();
@@ -182,7 +183,7 @@ std::string with_origin(std::string text, const std::string& file)
   return text;
 }
 
-/** Returns the folders that a library names for those that it needs. */
+/** Returns the folders in which a library's dependencies are searched. */
 std::vector<std::string> folders_in(const std::string& file, ElfW(Sxword) tag)
 {
   std::vector<std::string> folders;
@@ -194,7 +195,7 @@ std::vector<std::string> folders_in(const std::string& file, ElfW(Sxword) tag)
   return folders;
 }
 
-/** Returns the file that @p name stands for in the binary @p user of a rank; empty if the loader has to say. */
+/** Returns the file to which @p name refers in the binary @p user of a rank; empty if the loader must decide. */
 std::string locate(const std::string& name, const std::string& user, const std::string& program)
 {
   if (name.find('/') != std::string::npos)
@@ -216,14 +217,14 @@ std::string locate(const std::string& name, const std::string& user, const std::
 
 // ---- Loading --------------------------------------------------------------------------------------------------------
 
-/** Load of a library for a rank, with the libraries that it needs. */
+/** Load of a library and its dependencies for a rank. */
 class LibraryLoad {
   RankLibraries& rank_;
   fs::path folder_ = temporary_folder();
   std::set<LibraryFile> begun_;
 
-  /** Returns the name by which the rank's binaries need the library @p name of @p user, of the same length: that of a
-   * copy, or the same if the process has it. */
+  /** Returns the name by which the rank's binaries refer to the dependency @p name of @p user, of the same length: the
+   * name of a copy, or @p name if the process has loaded it. */
   std::string resolve(const std::string& name, const std::string& user)
   {
     if (const auto known = rank_.names.find(name); known != rank_.names.end() && is_up(known->second))
@@ -245,7 +246,7 @@ class LibraryLoad {
   bool is_up(const std::string& name) const { return std::ranges::find(names, name) != names.end() || is_loaded(name); }
 
 public:
-  std::vector<std::string> names; ///< of the copies, in the order of their needs
+  std::vector<std::string> names; ///< of the copies, in the order of DT_NEEDED
 
   explicit LibraryLoad(RankLibraries& rank) : rank_(rank) {}
   LibraryLoad(const LibraryLoad&)            = delete;
@@ -258,7 +259,7 @@ public:
         fs::remove(folder_ / name, none);
   }
 
-  /** Copies a library and those that it needs. Returns the copy's name, as long as @p name. */
+  /** Copies a library and its dependencies. Returns the copy's name, as long as @p name. */
   std::string copy(const std::string& file, const LibraryFile& identity, const std::string& name)
   {
     Binary binary(file);
@@ -301,7 +302,7 @@ public:
   std::_Exit(2);
 }
 
-/** Returns the loader's message about copies as it would be about the originals. */
+/** Returns the loader's error about copies, with the names of the originals. */
 std::string about_originals(std::string text)
 {
   const std::string folder = temporary_folder().string() + "/";
@@ -332,7 +333,7 @@ void* open_copy(RankLibraries& rank, const LibraryFile& identity, int flags)
 void* load_for_rank(RankLibraries& rank, const std::string& path, const std::string& file, const LibraryFile& identity,
                     int flags)
 {
-  system_dlerror(); // so that looking it up does not clear the message later
+  system_dlerror(); // so that the lookup does not clear the error later
   LibraryLoad load(rank);
   try {
     load.copy(file, identity, fs::path(file).filename().string());
@@ -358,7 +359,8 @@ void* load_for_rank(RankLibraries& rank, const std::string& path, const std::str
   return nullptr;
 }
 
-/** Returns the original of the binary whose code is at @p address; the program's if it is none of the rank's. */
+/** Returns the original of the binary that contains the code at @p address; the program's file if it is not one of the
+ * rank's. */
 std::string user_at(const RankLibraries& rank, const void* address)
 {
   static const auto FIND = next_definition<int (*)(const void*, Dl_info*)>("dladdr");
@@ -421,7 +423,7 @@ void* open_for_rank(const char* path, int flags, const void* caller, bool& pass)
   }
   if (const auto known = rank.copies.find(*identity); known != rank.copies.end() && is_loaded(known->second.name))
     return open_copy(rank, *identity, flags);
-  pass = is_loaded(fs::absolute(file)); // a library without variables that the program is linked with
+  pass = is_loaded(fs::absolute(file)); // a library without variables with which the program is linked
   if (pass || (flags & RTLD_NOLOAD) != 0)
     return nullptr;
   // NOLINTEND(bugprone-signed-bitwise)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Start of a rank of a world of the launcher. */
+/* Start of a rank in one of the launcher's worlds. */
 #pragma once
 
 #include "binding/launch/job_file.hpp"
@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/** Place of a rank in its world. */
+/** Position of a rank in its world. */
 struct RankPlace {
-  std::string world; ///< SMPI's name of the world, which has been registered
+  std::string world; ///< SMPI's name of the world, which must be registered
   int rank;
   std::string host;
 };

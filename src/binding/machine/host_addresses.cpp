@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Internet addresses of simulated hosts. Each host has one from the block 127.0.0.0/8, all of which is this machine
- * (RFC 1122, section 3.2.1.3): a rank may listen there, and other ranks may connect. Other names are this machine's. */
+ * (RFC 1122, section 3.2.1.3): a rank may listen there, and other ranks may connect. All other names are resolved by
+ * this machine. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/simulator_code.hpp"
 #include "binding/process/own_state.hpp"
@@ -49,7 +50,7 @@ struct HostAddresses {
   }
 };
 
-/** Returns whether a call from @p caller is answered from the simulation. */
+/** Returns whether a call from @p caller is answered by the simulation. */
 bool is_ranks_question(const void* caller)
 {
   return is_simulating() && not is_in_simulator(caller) && not is_forked_child();
@@ -98,7 +99,7 @@ struct HostEntry {
   }
 };
 
-/** Returns the current rank's description of a host; the process's if no rank calls. */
+/** Returns the current rank's description of a host; the process's if the caller is not a rank. */
 hostent* own_entry(const char* name, in_addr address)
 {
   static thread_local HostEntry of_thread;
@@ -106,7 +107,7 @@ hostent* own_entry(const char* name, in_addr address)
   return (own ? *own : of_thread).fill(name, address);
 }
 
-/** Fills a description of a host in a buffer of the caller; returns an error number. */
+/** Fills a description of a host in the caller's buffer; returns an error number. */
 int fill_entry(const char* name, in_addr address, hostent* entry, char* buffer, std::size_t size, hostent** result)
 {
   struct Layout {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Names of the machine: that of the simulated host, which MPI_Get_processor_name returns, too. */
+/* Names of the machine: the name of the simulated host, which MPI_Get_processor_name also returns. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/machine/host_of_caller.hpp"
 
@@ -16,7 +16,8 @@
 namespace weft {
 namespace {
 
-/** Writes a name of at most @p size bytes. Like glibc's gethostname(), fails with what fits written. */
+/** Copies the name, truncated to @p size bytes. On truncation returns -1 with ENAMETOOLONG, like glibc's
+ * gethostname(). */
 int write_name(std::string_view name, char* into, std::size_t size)
 {
   const std::size_t fitting = std::min(name.size(), size);

@@ -5,8 +5,8 @@
 
 namespace weft {
 
-/** Returns the simulated host of the rank whose code, or library, makes the call from @p caller; null if the call is
- * the simulator's or that of a library that makes threads, or in a process that a rank forked: these mean this machine.
+/** Returns the simulated host of the rank whose code, or library, makes the call at @p caller. Null if the simulator or
+ * a library that creates threads calls, or in a process that a rank forked: these refer to this machine.
  */
 simgrid::s4u::Host* host_of_caller(const void* caller);
 

@@ -60,7 +60,7 @@ int open_of_system(const char* path, int flags)
   return THEIRS(path, flags);
 }
 
-/** Returns what /proc/cpuinfo says of this machine's first processor. */
+/** Returns the section of /proc/cpuinfo about this machine's first processor. */
 std::string first_processor()
 {
   std::string block;
@@ -75,7 +75,7 @@ std::string first_processor()
   return block.substr(0, block.find("\n\n")) + '\n';
 }
 
-/** Returns /proc/cpuinfo of a host: this machine's first processor, for each of its cores. */
+/** Returns /proc/cpuinfo of a host: this machine's first processor, once per core. */
 std::string processors_of(int cores)
 {
   const std::string block = first_processor();
@@ -123,7 +123,7 @@ bool may_be_machine_file(const char* path)
   return name.starts_with("/proc/") || name.starts_with("/sys/devices/system/cpu/") || name == "/etc/hostname";
 }
 
-/** Returns the program's path if @p path is the link of the rank's process to it. */
+/** Returns the program's path if @p path is the /proc link of the rank's process to it. */
 std::optional<std::string> program_behind(const char* path, const void* caller)
 {
   if (not may_be_machine_file(path) || not host_of_caller(caller) || file_of_process(path) != "exe")
@@ -131,7 +131,7 @@ std::optional<std::string> program_behind(const char* path, const void* caller)
   return program_of_caller();
 }
 
-/** Writes the target of a link, as readlink() does. */
+/** Copies the target of a link, like readlink(). */
 std::optional<ssize_t> read_program(const char* path, char* into, std::size_t size, const void* caller)
 {
   const auto program = program_behind(path, caller);

@@ -50,7 +50,7 @@ void set_status(MPI_Status* status, const FileCompletion& completion)
   set_status_bytes(*status, completion.bytes);
 }
 
-/** External numbers must have the sizes of the program's (check_format). */
+/** External numbers must have the same sizes as the program's (check_format). */
 int check_external_type(const FileHandle& handle, MPI_Datatype type)
 {
   if (not handle.is_external())
@@ -87,7 +87,7 @@ int check_access(const FileHandle& handle, const FileAccess& how, MPI_Offset off
       });
 }
 
-/** Starts an access of valid arguments. */
+/** Starts an access with valid arguments. */
 template <class End>
 int started(MPI_File file, const FileAccess& how, MPI_Offset offset, const void* buffer, int count, MPI_Datatype type,
             End&& end)
@@ -154,7 +154,7 @@ int end_access(MPI_File file, MPI_Status* status)
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a word of a declaration, or none
-/** Define a blocking function, a non-blocking one, and a split pair; @p constant: const for what is written. */
+/** Define a blocking function, a non-blocking one, and a split pair; @p constant: const for written data. */
 #define WEFT_BLOCKING_AT(name, constant, how)                                                                          \
   WEFT_FILE_CALL(                                                                                                      \
       name, fh,                                                                                                        \

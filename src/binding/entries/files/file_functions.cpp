@@ -53,7 +53,7 @@ std::shared_ptr<OpenFile> make_open_file(FileSystem& files, MPI_Comm comm, const
   return file;
 }
 
-/** Adds the requests that open a file: if it is created, first the first rank's. */
+/** Adds the requests that open a file: if it is created, the first rank's request precedes all others. */
 void add_opens(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps)
 {
   const bool created = has_mode(file->mode, MPI_MODE_CREATE);
@@ -71,7 +71,7 @@ void add_opens(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSte
     add_agreement(files, file, steps);
 }
 
-/** Adds a request of the first rank to the metadata server, of which the others hear. */
+/** Adds a request of the first rank to the metadata server, whose result the other ranks receive. */
 void add_change(FileSystem& files, const std::shared_ptr<OpenFile>& file, FileSteps& steps)
 {
   steps.then([&files, file](FileSteps& now) {
@@ -199,7 +199,7 @@ int change_info(MPI_File file, MPI_Info info)
     if (info == MPI_INFO_NULL)
       return wrong(MPI_ERR_INFO, "the info is MPI_INFO_NULL");
     take_part(files, handle, [&](FileSteps& steps) {
-      read_hints(info, handle.file->hints); // once all ranks are there
+      read_hints(info, handle.file->hints); // once all ranks have entered
       add_barrier(files, handle.file, steps);
     });
     return static_cast<int>(MPI_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Frame of MPI I/O functions: SMPI's on its platforms, else weft's, with profile, trace, checks and the error
- * handlers of files. */
+/* Common parts of MPI I/O functions, which are SMPI's on SimGrid platforms and otherwise weft's: profile, trace, checks
+ * and error handlers of files. */
 #pragma once
 
 #include "binding/abi/original.hpp"
@@ -18,23 +18,23 @@
 
 namespace weft {
 
-/** Calls the error handler of a file, or that of MPI_FILE_NULL, if @p result is an error. @return @p result */
+/** Calls the error handler of a file, or of MPI_FILE_NULL, if @p result is an error. @return @p result */
 int handled_by_file(MPI_File file, const char* function, int result);
 
 /** Error handler of MPI_FILE_NULL of the current rank, with a reference. */
 MPI_Errhandler& default_file_handler();
 
-/** Sets the hints that an info object has; it may be MPI_INFO_NULL. */
+/** Sets the hints contained in an info object; it may be MPI_INFO_NULL. */
 void read_hints(MPI_Info info, RomioHints& hints);
 
 /** Checks of arguments: return MPI_SUCCESS or an error class. */
 int check_file(MPI_File file);
 int check_readable(const FileHandle& handle);
 int check_writable(const FileHandle& handle);
-/** Refuses what MPI_MODE_SEQUENTIAL excludes. */
+/** Refuses accesses that MPI_MODE_SEQUENTIAL excludes. */
 int check_not_sequential(const FileHandle& handle);
 
-/** Executes weft's function of a file, @p execute (files, handle), unless the handle is invalid. */
+/** Executes weft's file function @p execute (files, handle), unless the handle is invalid. */
 template <class Execute> int on_file(MPI_File file, Execute&& execute)
 {
   const InMpi inside;
@@ -43,10 +43,10 @@ template <class Execute> int on_file(MPI_File file, Execute&& execute)
   return execute(*FileSystem::get(), FileHandle::of(file));
 }
 
-/** Returns whether SimGrid's own trace shows calls of SMPI's function: its blocking accesses. */
+/** Returns whether SimGrid's own trace shows calls of SMPI's function, as it does for its blocking accesses. */
 bool is_in_simgrids_trace(std::string_view function);
 
-/** Executes a call that takes time, with its line in a trace. */
+/** Executes a call that takes time, and writes its line to the trace. */
 template <class Name, class Execute, class... Arguments>
 int timed_file_call(MpiFunction& function, Execute&& execute, Arguments... arguments)
 {
@@ -57,7 +57,7 @@ int timed_file_call(MpiFunction& function, Execute&& execute, Arguments... argum
   return traced.end(execute());
 }
 
-/** Sets what a query asks for, unless its place is NULL. */
+/** Sets the result of a query, unless the pointer is null. */
 template <class Value, class Ask> int answer(MPI_File file, Value* into, const char* name, Ask&& ask)
 {
   return on_file(file, [&](FileSystem& files, FileHandle& handle) {
@@ -68,7 +68,7 @@ template <class Value, class Ask> int answer(MPI_File file, Value* into, const c
   });
 }
 
-/** Joins a collective call that @p begin (steps) describes, and blocks until its end. */
+/** Joins the collective call that @p begin (steps) describes, and blocks until its end. */
 template <class Begin> void take_part(FileSystem& files, FileHandle& handle, Begin&& begin)
 {
   const auto completion = join_call(
@@ -84,8 +84,8 @@ template <class Begin> void take_part(FileSystem& files, FileHandle& handle, Beg
   completion->wait();
 }
 
-/** Clears the flag of a status among the arguments, beside which status_bytes() expects the upper bits of the count:
- * SMPI's functions of files set the count alone. */
+/** Clears the cancelled flag of a status among the arguments, whose field also holds the upper bits of the count for
+ * status_bytes(): SMPI's file functions only set the lower bits. */
 template <class... Arguments> void clear_flag_of_status(Arguments... arguments)
 {
   const auto clear = [](auto argument) {

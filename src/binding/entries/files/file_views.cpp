@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/** Checks that the filetype's data lies in a file: at rising offsets, none negative. */
+/** Checks that the filetype's data is in a file: at non-decreasing offsets, none negative. */
 int check_filetype(MPI_Datatype etype, MPI_Datatype filetype)
 {
   const std::size_t element = element_size(etype);
@@ -28,7 +28,7 @@ int check_filetype(MPI_Datatype etype, MPI_Datatype filetype)
   return MPI_SUCCESS;
 }
 
-/** external32 is for types whose numbers have the same sizes there. */
+/** external32 is only supported for types whose numbers have the same sizes in it. */
 int check_format(std::string_view format, MPI_Datatype etype, MPI_Datatype filetype)
 {
   if (format == "native" || format == "internal")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Run of this process, for the entries from MPI alone: SMPI and SimGrid call them without a
- * context. Everything below the entries gets references. */
+/* Run of this process, for the entries from MPI only: SMPI and SimGrid call them without a context. All layers below
+ * the entries get references. */
 #pragma once
 
 #include "binding/run/run_context.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Hints in info objects: copies, and keys whose values are the same for all objects. */
+/* Hints in info objects: copies, and keys with the same value for all objects. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -9,15 +9,14 @@
 
 namespace weft {
 
-/** Key and value of the memory allocation kinds (MPI 4.1, section 11.4.3): a simulated rank has no memory but the
- * system's. */
+/** Key and value of the memory allocation kinds (MPI 4.1, section 11.4.3): a simulated rank only has system memory. */
 inline constexpr const char* MEMORY_KINDS_KEY = "mpi_memory_alloc_kinds";
 inline constexpr const char* MEMORY_KINDS     = "mpi,system";
 
 /** Key of the alignment of memory that MPI allocates, in bytes (MPI 4.1, section 9.2). */
 inline constexpr const char* ALIGNMENT_KEY = "mpi_minimum_memory_alignment";
 
-/** Returns whether the hints ask for an alignment of memory. */
+/** Returns whether the hints request an alignment of memory. */
 inline bool asks_for_alignment(MPI_Info info)
 {
   int length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Frame of an MPI function that SMPI lacks: profile, trace, computation clock, checks. */
+/* Common parts of MPI functions that SMPI lacks: profile, trace, computation clock, checks. */
 #pragma once
 
 #include "binding/abi/original.hpp"
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/** Scope of an MPI call, which does not count as the program's computation. */
+/** Scope of an MPI call, whose duration does not count as the program's computation. */
 class InMpi {
 public:
   InMpi() { smpi_bench_end(); }

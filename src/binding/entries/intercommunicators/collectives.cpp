@@ -21,15 +21,15 @@
 namespace weft {
 namespace {
 
-/** A rank's part in a call, by ranks in the communicator of both groups. */
+/** A rank's part in a call, with ranks counted through both groups. */
 struct BetweenCall {
   const Intercommunicator& its;
   BetweenGroups groups;
-  // Calls that move data.
+  // For calls that move data.
   Sides sides                  = {};
   Neighborhood::Edges received = {};
   Neighborhood::Edges sent     = {};
-  // Reductions.
+  // For reductions.
   bool reduces      = false;
   GivenValues given = {};
   GotPart got       = {};
@@ -43,7 +43,7 @@ struct BetweenCall {
   }
   int place() const { return its.local->rank(); }
   bool is_root() const { return groups.root == groups.own_begin + place(); }
-  /** Returns whether the root is in the other group. */
+  /** Returns whether the root is in the remote group. */
   bool has_remote_root() const { return groups.root >= 0 && not is_root(); }
 
   void set_root(int root)
@@ -53,7 +53,7 @@ struct BetweenCall {
     else if (root != MPI_PROC_NULL)
       groups.root = groups.other_begin + root;
   }
-  /** Returns an edge with each rank across, which is number @p place among that rank's edges. */
+  /** Returns an edge with each remote rank, which has index @p place among that rank's edges. */
   Neighborhood::Edges edges_across(int place) const
   {
     Neighborhood::Edges edges;
@@ -158,7 +158,7 @@ std::vector<Elements> bytes_of_blocks(const int* counts, const MPI_Datatype* typ
   return bytes;
 }
 
-/** The same block for each rank across. */
+/** Returns the same block for each remote rank. */
 Side same_across(const void* buffer, int count, MPI_Datatype type)
 {
   Side side  = to_each(buffer, count, type);
@@ -166,7 +166,7 @@ Side same_across(const void* buffer, int count, MPI_Datatype type)
   return side;
 }
 
-/** Fills in a gather or scatter: the root's @p at_root, and @p other of the other group's ranks. */
+/** Fills in a gather or scatter: @p at_root for the root, and @p other for the remote group's ranks. */
 void set_gathering(BetweenCall& call, const Side& at_root, const Side& other)
 {
   if (call.is_root()) {
@@ -196,7 +196,7 @@ void set_exchange(BetweenCall& call, const Side& gives, const Side& gets)
   call.received = call.edges_across(call.place());
 }
 
-/** Fills in what a rank of a reduction contributes and gets: @p count elements from @p first on. */
+/** Fills in a rank's contribution to and result of a reduction: @p count elements, starting with @p first. */
 void set_reduction(BetweenCall& call, const void* send, int send_count, void* receive, int first, int count,
                    MPI_Datatype type, MPI_Op op)
 {

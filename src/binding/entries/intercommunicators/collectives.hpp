@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Collectives on intercommunicators (MPI 5.0, section 6.2.3): each group gets what the other gives. Schedules on
- * hosts carry them out; switches never do. */
+/* Collectives on intercommunicators (MPI 5.0, section 6.2.3): each group receives the other group's data. Schedules on
+ * hosts execute them, never switches. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -40,7 +40,7 @@ int between_Ireduce_scatter(const void* send, void* receive, const int* counts, 
                             MPI_Comm comm, MPI_Request* request);
 int between_Ireduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                   MPI_Comm comm, MPI_Request* request);
-/** MPI does not define MPI_Scan and MPI_Exscan: returns MPI_ERR_COMM. */
+/** MPI does not define MPI_Scan and MPI_Exscan on intercommunicators: returns MPI_ERR_COMM. */
 int between_Iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                   MPI_Request* request);
 inline constexpr auto between_Iexscan = &between_Iscan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI's functions of intercommunicators, which SMPI lacks, and queries that it answers by the remote group. */
+/* MPI's functions on intercommunicators, which SMPI lacks, and queries that refer to the remote group. */
 #include "binding/abi/original.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/entries/frame/own_function.hpp"
@@ -31,7 +31,7 @@ int check_intercommunicator(MPI_Comm comm)
                                     : wrong(MPI_ERR_COMM, "the communicator is an intracommunicator");
 }
 
-/** Checks what is significant at the leader only. */
+/** Checks the arguments that are significant at the leader only. */
 int check_leaders_arguments(MPI_Comm peer, int remote_leader)
 {
   return first_error([&] { return check_comm(peer); },
@@ -204,7 +204,8 @@ WEFT_INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int 
                                                       info, errhandler, made));
 }
 
-// ---- Queries that SMPI answers for other communicators --------------------------------------------------------------
+// ---- Queries that SMPI answers for intracommunicators only
+// --------------------------------------------------------------
 
 WEFT_INTERPOSED int PMPI_Comm_rank(MPI_Comm comm, int* rank)
 {

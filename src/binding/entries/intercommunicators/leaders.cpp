@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Charged as MPICH's MPI_Intercomm_create (MPIR_Intercomm_create_impl in its src/mpi/comm/comm_impl.c,
- * MPID_Intercomm_exchange_map in src/mpid/ch4): the leaders exchange sizes, ranks and context ids, each with a Bcast in
- * its group. */
+/* Charged like MPICH's MPI_Intercomm_create (MPIR_Intercomm_create_impl in its src/mpi/comm/comm_impl.c,
+ * MPID_Intercomm_exchange_map in src/mpid/ch4): the leaders exchange sizes, ranks and context ids, and broadcast each
+ * in their groups. */
 #include "binding/entries/intercommunicators/leaders.hpp"
 
 #include "binding/calls/call.hpp"
@@ -19,7 +19,7 @@ namespace colls = simgrid::smpi::colls;
 namespace weft {
 namespace {
 
-/** Offer of one leader to the other. */
+/** Data that one leader offers the other. */
 struct LeadersOffer {
   OwnGroup group;
   aid_t leader;
@@ -30,7 +30,7 @@ struct LeadersOffer {
 class GroupsMeeting {
   std::unique_ptr<LeadersOffer> first_;
   std::unique_ptr<LeadersOffer> second_;
-  std::unique_ptr<NewIntercommunicator> made_; // null if the groups have ranks in common
+  std::unique_ptr<NewIntercommunicator> made_; // null if the groups have common ranks
   int ranks_;
 
   GroupsMeeting(LeadersOffer* first, LeadersOffer* second)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The time charged is that of MPICH's messages (MPIR_Get_intercomm_contextid in its src/mpi/comm/contextid.c,
- * MPIR_Comm_split_impl in comm_split.c, MPIR_Intercomm_merge_impl in comm_impl.c): the groups agree on a context id by
- * an Allreduce in each, their first ranks exchange the ids, and a Bcast tells the other ranks. */
+/* Charged like MPICH's messages (MPIR_Get_intercomm_contextid in its src/mpi/comm/contextid.c, MPIR_Comm_split_impl in
+ * comm_split.c, MPIR_Intercomm_merge_impl in comm_impl.c): each group agrees on a context id by an Allreduce, the first
+ * ranks exchange the ids, and a Bcast distributes them in each group. */
 #include "binding/entries/intercommunicators/making.hpp"
 
 #include "binding/calls/call.hpp"
@@ -34,9 +34,9 @@ int size_of_group(MPI_Group group)
   return size;
 }
 
-/** Agreement of the ranks of both groups, by their ranks in the communicator of both. */
+/** Agreement of the ranks of both groups, with ranks counted through both. */
 struct Wish {
-  int colour; ///< MPI_Comm_split; MPI_Intercomm_merge: whether the rank's group is to come second
+  int colour; ///< MPI_Comm_split; for MPI_Intercomm_merge, true if the rank's group is to come second
   int key;
 };
 
@@ -45,7 +45,7 @@ class PairAgreement : public Agreement<Wish> {
   std::unique_ptr<NewIntercommunicator> copy_;
   OwnGroup merged_;
 
-  /** Returns the ranks of a colour from @p begin to @p end, as ranks of that group, ordered by key. */
+  /** Returns the ranks of a colour among [begin, end), relative to that group, ordered by key. */
   std::vector<int> ranks_of(int colour, int begin, int end) const
   {
     std::vector<int> ranks;
@@ -77,7 +77,7 @@ public:
       copy_ = std::make_unique<NewIntercommunicator>(copy_of(first), copy_of(second));
     return *copy_;
   }
-  /** Returns the group of all ranks, the group that is not high first. */
+  /** Returns the group of all ranks, with the group that is not high first. */
   MPI_Group merged(MPI_Group first, MPI_Group second)
   {
     const bool turned = said.front().colour != 0 && said.back().colour == 0;
@@ -87,7 +87,8 @@ public:
   }
 };
 
-/** The communicator of both groups: its first member, since several programs number theirs alike, and its number. */
+/** Key of the communicator of both groups: its first member, since several programs use the same numbers, and its
+ * number. */
 using PairKey = std::pair<aid_t, int>;
 
 std::map<PairKey, AgreementSlots<PairAgreement>>& pair_agreements()
@@ -96,7 +97,7 @@ std::map<PairKey, AgreementSlots<PairAgreement>>& pair_agreements()
   return all;
 }
 
-/** The current rank's stay in an agreement of both groups. */
+/** Participation of the current rank in an agreement of both groups. */
 class PairMeeting {
   PairKey id_;
   AgreementSlots<PairAgreement>& slots_;
@@ -176,7 +177,7 @@ int NewIntercommunicator::make(bool first, const std::function<int()>& create, M
   const int result = create();
   if (result == MPI_SUCCESS) {
     add_intercommunicator(*made, {local, both, first, simgrid::s4u::this_actor::get_pid()});
-  } else { // of a function of the program that copies an attribute
+  } else { // error of a user-defined function that copies an attribute
     PMPI_Comm_free(&local);
     PMPI_Comm_free(&both);
   }

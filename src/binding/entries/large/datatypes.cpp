@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Constructors of datatypes with large counts. If all numbers fit, they are the constructors with ints; otherwise
- * lengths of blocks become contiguous types, and displacements become bytes. The number of blocks has to fit an int. */
+/* Constructors of datatypes with large counts. If all numbers fit an int, they call the int constructors; otherwise
+ * block lengths become contiguous types, and displacements become bytes. The number of blocks must fit an int. */
 #include "binding/data/elements.hpp"
 #include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"
@@ -34,7 +34,7 @@ std::vector<int> as_ints(Counts counts)
   return {counts.begin(), counts.end()};
 }
 
-/** Checks the number of blocks, and that the arrays exist. */
+/** Checks the number of blocks, and that the arrays are not null. */
 template <class... Arrays> int check_blocks(MPI_Count count, const Arrays*... arrays)
 {
   if (count < 0)
@@ -50,7 +50,7 @@ Counts counts_in(const MPI_Count* numbers, MPI_Count count)
   return {numbers, static_cast<std::size_t>(count)};
 }
 
-/** Displacements in bytes of those in elements. */
+/** Returns displacements in bytes for displacements in elements. */
 std::vector<MPI_Count> in_bytes(Counts displacements, MPI_Datatype type)
 {
   std::vector<MPI_Count> bytes;
@@ -85,7 +85,7 @@ public:
   const MPI_Datatype* data() const { return types_.data(); }
 };
 
-/** Sets the contents of a type that a form with large counts has made. @return @p result of the call */
+/** Sets the contents of a type created by a large-count form. @return @p result of the call */
 int described(int result, MPI_Datatype* made, TypeContents contents)
 {
   if (result == MPI_SUCCESS)
@@ -101,7 +101,7 @@ std::vector<MPI_Count> joined(std::vector<MPI_Count> first, std::initializer_lis
   return first;
 }
 
-/** Makes a structure of a block for each length. */
+/** Creates a structure with one block per length. */
 int make_blocks(Counts lengths, Counts displacements, const std::function<MPI_Datatype(std::size_t)>& element,
                 MPI_Datatype* made)
 {
@@ -140,7 +140,7 @@ int make_hvector(MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Dataty
              : PMPI_Type_create_hvector(static_cast<int>(count), 1, static_cast<MPI_Aint>(stride), *block.data(), made);
 }
 
-/** Makes a part of an array whose sizes do not fit: a vector of vectors, the innermost of elements. */
+/** Creates a subarray whose sizes do not fit an int: a vector of vectors, the innermost of elements. */
 int make_large_subarray(std::vector<MPI_Count> sizes, std::vector<MPI_Count> parts, std::vector<MPI_Count> starts,
                         bool first_is_innermost, MPI_Datatype type, MPI_Datatype* made)
 {
@@ -149,7 +149,7 @@ int make_large_subarray(std::vector<MPI_Count> sizes, std::vector<MPI_Count> par
       std::ranges::reverse(*list);
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   int result         = PMPI_Type_contiguous_c(parts.back(), type, &inner);
-  MPI_Count stride   = extent_of(type); // bytes between neighbours of the dimension
+  MPI_Count stride   = extent_of(type); // bytes between neighbours in this dimension
   MPI_Count begin    = starts.back() * stride;
   for (std::size_t place = sizes.size() - 1; place-- > 0 && result == MPI_SUCCESS;) {
     stride *= sizes[place + 1];

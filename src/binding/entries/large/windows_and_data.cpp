@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Forms with large counts of packing, of operations, and of functions that make windows. */
+/* Large-count forms of packing, of operations, and of functions that create windows. */
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/entries/added/basic_runs.hpp"
@@ -22,7 +22,7 @@ int refuse_large(const char* what)
   return wrong(MPI_ERR_COUNT, std::string(what) + " exceeds 2^31 - 1");
 }
 
-/** Sets the data of a status to a number of basic elements; SMPI takes that for bytes. */
+/** Sets the data of a status to a number of basic elements, which SMPI interprets as bytes. */
 int set_elements(MPI_Status* status, MPI_Datatype type, MPI_Count count)
 {
   if (const int result = first_error([&] { return check_present(status, "status"); }, [&] { return check_type(type); });
@@ -44,7 +44,7 @@ constexpr std::size_t MOST_OPERATIONS = 64;
 /** Functions of operations with large counts, by rank. */
 std::vector<LargeOperation*>& large_operations()
 {
-  static auto& all = *new std::map<aid_t, std::vector<LargeOperation*>>; // leaked: ranks may end late
+  static auto& all = *new std::map<aid_t, std::vector<LargeOperation*>>; // leaked, since ranks may end late
   return all[current_actor()];
 }
 

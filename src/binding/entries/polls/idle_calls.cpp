@@ -22,11 +22,11 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Idle calls in a row that take no time: more than a loop makes that does not wait; then fewer, since a rank that has
- * waited in this way will do so again. */
+/** Number of consecutive idle calls that take no time: more than a loop that does not wait makes. Reduced afterwards,
+ * since a rank that has waited in this way will do so again. */
 constexpr std::int64_t FREE_AT_FIRST = 10'000;
 constexpr std::int64_t FREE_LATER    = 100;
-/** Idle calls in a row per prepaid call, as for polls. */
+/** Consecutive idle calls per prepaid call, as for polls. */
 constexpr std::int64_t IDLE_ADVANCE = 16;
 
 constexpr std::uint64_t mixed_with(std::uint64_t hash, std::uint64_t value)
@@ -38,10 +38,10 @@ constexpr std::uint64_t mixed_with(std::uint64_t hash, std::uint64_t value)
   return mix ^ (mix >> 31U);
 }
 
-/** Naps that the next advance of the simulated time ends. */
+/** Naps that end when simulated time advances next. */
 std::vector<Nap*>& naps()
 {
-  static auto& all = *new std::vector<Nap*>; // ranks may outlive static objects
+  static auto& all = *new std::vector<Nap*>; // leaked, since ranks may outlive static objects
   return all;
 }
 
@@ -65,7 +65,7 @@ public:
   LightNap(const LightNap&)            = delete;
   LightNap& operator=(const LightNap&) = delete;
   ~LightNap() { std::erase(naps(), &nap_); }
-  /** Returns how many polls the rank has slept for. */
+  /** Returns the number of polls for which the rank has slept. */
   std::int64_t sleep()
   {
     nap_.sleep();
@@ -87,7 +87,7 @@ class IdleRow {
   std::int64_t in_a_row_ = 0;
   std::int64_t free_     = FREE_AT_FIRST;
   std::int64_t prepaid_  = 0;
-  std::uint64_t started_ = 0; // messages of all ranks
+  std::uint64_t started_ = 0; // number of messages started by all ranks
   std::array<std::uint64_t, KNOWN> known_{};
   std::size_t next_ = 0;
 
@@ -108,12 +108,12 @@ public:
     known_.fill(0);
   }
 
-  /** Returns whether the call has to be paid for. */
+  /** Returns whether the call must be paid for. */
   bool count(std::uint64_t call)
   {
     const double before         = std::exchange(time_, sg::Engine::get_clock());
     const std::uint64_t started = std::exchange(started_, messages_started());
-    // Once the rank pays for its calls, other ranks start messages, too.
+    // Once the rank pays for its calls, other ranks start messages too.
     if (before != time_ || (in_a_row_ <= free_ && started != started_))
       end();
     if (std::ranges::find(known_, call) == known_.end()) {
@@ -128,7 +128,7 @@ public:
 
   void pay()
   {
-    smpi_bench_end(); // other ranks' computation must not be charged to this one
+    smpi_bench_end(); // so that other ranks' computation is not charged to this one
     LightNap nap(std::max<std::int64_t>(1, (in_a_row_ - free_) / IDLE_ADVANCE));
     prepaid_ = nap.sleep() - 1;
     in_a_row_ -= std::exchange(free_, FREE_LATER) - FREE_LATER;
@@ -149,7 +149,7 @@ CallIdentity::CallIdentity(const char* function, std::initializer_list<std::int6
 
 CallIdentity& CallIdentity::add(const void* buffer, std::int64_t count, MPI_Datatype type)
 {
-  constexpr std::int64_t MOST = 64; // bytes: flags and counters are shorter
+  constexpr std::int64_t MOST = 64; // bytes: flags and counters are smaller
   int size                    = 0;
   MPI_Aint low                = 0;
   MPI_Aint extent             = 0;

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Simulated time of a poll that finds nothing, in seconds (`[mpi] poll_overhead`). */
+/** Simulated time of a failed poll, in seconds (`[mpi] poll_overhead`). */
 double poll_duration();
 
 /** Sleep of the current rank for a number of polls. */
@@ -17,7 +17,7 @@ class Nap {
   double start_;
   std::int64_t polls_;
   simgrid::kernel::timer::Timer* timer_ = nullptr;
-  bool over_                            = false; // or its end is fixed
+  bool over_                            = false; // true if it is over, or its end is fixed
 
   void set_timer(double date);
 

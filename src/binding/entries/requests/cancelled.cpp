@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Cancellation of persistent requests and of matched messages; the last element of a receive.
+/* Cancellation of persistent requests and of matched messages, and receives that end within an element.
  *
- * SMPI takes a persistent receive that once had a message for one that has its message
- * (Request::finish_wait in src/smpi/mpi/smpi_request.cpp): it then releases the last message a
- * second time, and aborts on a wrong reference count. A cancelled persistent request stays active,
- * so that further tests release it again, and it cannot be restarted.
+ * SMPI assumes that a persistent receive that was matched once is matched again (Request::finish_wait in
+ * src/smpi/mpi/smpi_request.cpp): it then releases the previous message a second time, and aborts on a wrong reference
+ * count. A cancelled persistent request stays active, so that further tests release it again, and it cannot be
+ * restarted.
  *
- * SMPI cancels a message that both sides have posted as if the network had failed. In MPI such a
- * cancellation fails, and the message is received (MPI 4.1, 3.8.4: either the cancellation
- * succeeds, or the communication does).
+ * SMPI cancels a message that both sides have posted as if the network had failed. In MPI such a cancellation fails,
+ * and the message is received (MPI 4.1, 3.8.4: either the cancellation succeeds, or the communication does).
  *
- * A message may end inside an element of a derived type (MPI 4.1, 3.2.4); SMPI unpacks whole elements only. */
+ * A message may end within an element of a derived type (MPI 4.1, 3.2.4); SMPI unpacks whole elements only. */
 #include "binding/entries/requests/cancelled.hpp"
 
 #include "binding/abi/original.hpp"

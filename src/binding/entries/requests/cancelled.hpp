@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/** Removes what a persistent @p request keeps of its last message; called before it is started. */
+/** Clears the state of a persistent @p request's last message; called before the request is started. */
 void forget_last_use(MPI_Request request);
 
 } // namespace weft

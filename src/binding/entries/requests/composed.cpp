@@ -24,7 +24,7 @@ int composed_Isendrecv(decltype(&PMPI_Isendrecv) next_definition, const void* se
                        MPI_Datatype send_type, int to, int send_tag, void* received, int receive_count,
                        MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm, MPI_Request* request)
 {
-  const auto refuse = [&] { // SMPI checks all arguments before it starts anything
+  const auto refuse = [&] { // SMPI checks all arguments before it starts any part
     return next_definition(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type, from,
                            receive_tag, comm, request);
   };

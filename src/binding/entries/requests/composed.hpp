@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Requests that end with several others: MPI_Isendrecv, and request-based one-sided calls.
+/* Requests that complete with several others: MPI_Isendrecv, and request-based one-sided calls.
  *
- * SMPI's MPI_Isendrecv has no status of its receive, and ends at once if one side is MPI_PROC_NULL. */
+ * SMPI's MPI_Isendrecv does not set the status of its receive, and completes immediately if one side is
+ * MPI_PROC_NULL. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -10,8 +11,8 @@
 
 namespace weft {
 
-/** Returns a request that ends once all @p parts, non-persistent requests, have ended. Its status is the last part's.
- * Without parts it has ended. */
+/** Returns a request that completes once all @p parts, non-persistent requests, are complete. Its status is the last
+ * part's. Without parts it is complete. */
 MPI_Request compose(std::span<const MPI_Request> parts);
 
 // NOLINTNEXTLINE(readability-identifier-naming): MPI's name

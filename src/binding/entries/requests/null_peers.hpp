@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Requests of messages to and from MPI_PROC_NULL (MPI 4.1, 3.10), which end at once.
+/* Requests of messages to and from MPI_PROC_NULL (MPI 4.1, 3.10), which complete immediately.
  *
- * SMPI looks for the actor of MPI_PROC_NULL when a persistent one is started, and frees the program's handle when it is
+ * SMPI looks up the actor of MPI_PROC_NULL when a persistent one is started, and frees the program's handle when it is
  * waited for. */
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/** Adds what starts a message to or from MPI_PROC_NULL to the persistent request that SMPI has created with @p result.
+/** Adds the operation that starts a message to or from MPI_PROC_NULL to the persistent request that SMPI has created
+ * with @p result.
  * @return @p result */
 int add_null_message(int result, int peer, const MPI_Request* request);
 

@@ -97,7 +97,7 @@ void PersistentScope::replace()
     PersistentRequest* const its    = find_persistent(requests_[i]);
     PersistentRequest* const active = its && its->active != MPI_REQUEST_NULL ? its : nullptr;
     const bool hooked = not active && not completion_hooks().empty() && completion_hooks().contains(requests_[i]);
-    if (handles_.empty() && (active || hooked)) { // the first one that is concerned
+    if (handles_.empty() && (active || hooked)) { // the first request that is persistent or hooked
       handles_.reserve(requests_.size());
       for (const MPI_Request request : requests_.first(i))
         handles_.push_back({request, nullptr, {}});
@@ -118,7 +118,8 @@ void PersistentScope::restore()
     const bool completed             = requests_[i] == MPI_REQUEST_NULL;
     if (persistent) {
       const auto is_its = [&its = *persistent->operation](MPI_Status& status) { return its.complete_status(status); };
-      if (i >= statuses_.size() || not is_its(statuses_[i])) // its own place, but for some of the requests
+      if (i >= statuses_.size() ||
+          not is_its(statuses_[i])) // at its own index, except for functions that complete some of the requests
         static_cast<void>(std::ranges::any_of(statuses_, is_its));
       if (completed)
         persistent->active = MPI_REQUEST_NULL;

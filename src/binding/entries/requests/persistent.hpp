@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Persistent requests that SMPI does not have: of collectives (MPI 4.1, section 6.13) and of
- * partitioned messages (chapter 4).
+/* Persistent requests that SMPI lacks: of collectives (MPI 4.1, section 6.13) and of partitioned messages (chapter 4).
  *
- * The program's handle is an inactive persistent SMPI request. MPI_Start creates a request of
- * one operation, the active one, which every function that completes or tests requests gets in place
- * of the handle (PersistentScope). */
+ * The program's handle is an inactive persistent SMPI request. MPI_Start creates the active request, which represents a
+ * single operation. Functions that complete or test requests get the active request in place of the handle
+ * (PersistentScope). */
 #pragma once
 
 #include "base/recycling_allocator.hpp"
@@ -26,20 +25,20 @@ public:
   PersistentOperation& operator=(const PersistentOperation&) = delete;
   virtual ~PersistentOperation()                             = default;
 
-  /** Starts the operation. The active request may be MPI_REQUEST_NULL if it has ended already. */
+  /** Starts the operation. The active request may be MPI_REQUEST_NULL if it is already complete. */
   virtual int start(MPI_Request* active) = 0;
-  /** Completes a status of the active request, of which SMPI knows neither source nor tag. @return false for the status
-   * of another request */
+  /** Completes a status of the active request, whose source and tag SMPI does not know. @return false for the status of
+   * another request */
   virtual bool complete_status(MPI_Status& /*status*/) const { return false; }
 };
 
 /** Creates the handle of an inactive operation. */
 int make_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request* handle);
 
-/** Gives an operation to a handle, an inactive persistent request. */
+/** Attaches an operation to a handle, an inactive persistent request. */
 void add_persistent(std::unique_ptr<PersistentOperation> operation, MPI_Request handle);
 
-/** Returns the operation behind a handle; null if it is another request. */
+/** Returns the operation behind a handle; null for any other request. */
 PersistentOperation* persistent_operation(MPI_Request handle);
 /** Returns the active request of an operation; MPI_REQUEST_NULL if it is inactive. */
 MPI_Request active_request(MPI_Request handle);
@@ -52,7 +51,7 @@ struct PersistentRequest;
 /** Scope in which a list of requests contains active requests in place of persistent handles. */
 class PersistentScope {
   /** The program's handle. Once a request is complete, another rank may get one at its address before this scope ends,
-   * so what the end needs is noted at the beginning. */
+   * so the data needed at the end is stored at the beginning. */
   struct Handle {
     MPI_Request handle;
     PersistentRequest* persistent; ///< of an active handle
@@ -60,17 +59,17 @@ class PersistentScope {
   };
 
   std::span<MPI_Request> requests_;
-  // Empty if no operation or hook is concerned. A wait for one request allocates no memory.
+  // Empty if the list contains no operation or hook. A wait for one request allocates no memory.
   std::vector<Handle, RecyclingAllocator<Handle>> handles_;
 
-  // Out of line: no program without such requests needs them.
+  // Out of line: programs without such requests never call it.
   [[gnu::noinline]] void replace();
   [[gnu::noinline]] void restore();
 
   std::span<MPI_Status> statuses_;
 
 public:
-  /** @param statuses of the function's requests, as many as it may set */
+  /** @param statuses of the function's requests, at most as many as it may set */
   PersistentScope(int count, MPI_Request* requests, int most_statuses, MPI_Status* statuses);
   PersistentScope(const PersistentScope&)            = delete;
   PersistentScope& operator=(const PersistentScope&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Statuses of MPI_Sendrecv from a rank to itself: SMPI sets the source to the number of the rank's actor, the tag to
- * that of the receive, and the count to an int. */
+ * the receive's, and the count to an int. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/status_bytes.hpp"

@@ -18,11 +18,11 @@ using SendBuffers = std::map<BufferOwner, SendBuffer>;
 /** Buffers of each rank that has any. */
 std::map<aid_t, SendBuffers>& send_buffers()
 {
-  static auto& all = *new std::map<aid_t, SendBuffers>; // leaked: ranks may end during static destruction
+  static auto& all = *new std::map<aid_t, SendBuffers>; // leaked, since ranks may end during static destruction
   return all;
 }
 
-/** Returns the buffer for a send; null if that of the process applies. */
+/** Returns the buffer for a send; null if the process's buffer applies. */
 const SendBuffer* buffer_for(MPI_Comm comm)
 {
   if (send_buffers().empty() || comm == MPI_COMM_NULL)
@@ -37,7 +37,7 @@ const SendBuffer* buffer_for(MPI_Comm comm)
   return found == its.end() ? nullptr : &found->second;
 }
 
-/** Scope in which the process's buffer is another one. */
+/** Scope in which the process's buffer is replaced. */
 class OtherBuffer {
   bool other_;
   void* address_ = nullptr;

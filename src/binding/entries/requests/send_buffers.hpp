@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Buffers of buffered sends that programs attach to communicators and sessions (MPI 4.1, section 3.6), which SMPI
- * lacks. SMPI only checks that the process has a large enough buffer, and copies the data into memory of its own. */
+ * lacks. SMPI only checks that the process has a large enough buffer, and copies the data into its own memory. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -25,11 +25,11 @@ struct SendBuffer {
 
 /** Attaches a buffer of the current rank. Returns MPI_ERR_BUFFER if there is one. */
 int attach_buffer(const BufferOwner& owner, const SendBuffer& buffer);
-/** Detaches it into @p buffer. Returns MPI_ERR_BUFFER if there is none. */
+/** Detaches the buffer into @p buffer. Returns MPI_ERR_BUFFER if there is none. */
 int detach_buffer(const BufferOwner& owner, SendBuffer& buffer);
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
-/** Send with the buffer of the communicator in place of the process's; without one, with that of a session. */
+/** Sends with the communicator's buffer in place of the process's; if there is none, with a session's. */
 int buffered_Bsend(decltype(&PMPI_Bsend) next_definition, const void* data, int count, MPI_Datatype type, int to,
                    int tag, MPI_Comm comm);
 int buffered_Ibsend(decltype(&PMPI_Ibsend) next_definition, const void* data, int count, MPI_Datatype type, int to,

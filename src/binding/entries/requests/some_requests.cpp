@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI_Testany, MPI_Testsome and MPI_Waitsome.
  *
- * SMPI's MPI_Testany looks only at requests that have an activity (Request::testany in
- * src/smpi/mpi/smpi_request.cpp). A message that was sent and needs no answer has none, nor does a
- * generalized request (MPI_Grequest_start), nor a non-blocking SMPI collective: MPI_Testany
- * never finds their end, and reports that a list of them has nothing to wait for. Its MPI_Testsome
- * and MPI_Waitsome report persistent requests that have not been started as ended, again and again
- * (Request::testsome, waitsome). Here all three consider what MPI calls active requests (MPI 4.1,
- * 3.7.3), and SMPI tests them one by one, except for activities, which SMPI's MPI_Testany tests all
- * at once. */
+ * SMPI's MPI_Testany considers only requests with an activity (Request::testany in src/smpi/mpi/smpi_request.cpp).
+ * Detached sends, generalized requests (MPI_Grequest_start) and non-blocking SMPI collectives have none: MPI_Testany
+ * never finds their completion, and treats a list of them as having no active request. Its MPI_Testsome and
+ * MPI_Waitsome repeatedly report persistent requests that have not been started as complete (Request::testsome,
+ * waitsome). Here all three functions consider the active requests as defined by MPI (MPI 4.1, 3.7.3), and SMPI tests
+ * them one by one, except for activities, which SMPI's MPI_Testany tests together. */
 #include "binding/entries/requests/some_requests.hpp"
 
 #include "binding/abi/original.hpp"
@@ -19,7 +17,7 @@
 namespace weft {
 namespace {
 
-/** Returns the status of the @p number-th request to have ended. */
+/** Returns the status of the @p number-th completed request. */
 MPI_Status* place_of_status(MPI_Status* statuses, int number)
 {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + number;
@@ -31,14 +29,14 @@ int& waitsome_error()
   return error;
 }
 
-/** Completes requests for MPI_Waitsome, and notes their errors. */
+/** Completes requests for MPI_Waitsome, and records their errors. */
 class SomeStatuses {
   MPI_Status* statuses_;
   MPI_Status unused_{};
 
 public:
   explicit SomeStatuses(MPI_Status* statuses) : statuses_(statuses) { waitsome_error() = MPI_SUCCESS; }
-  /** Returns the status of the @p number-th request to have ended, before it is set. */
+  /** Returns the status of the @p number-th completed request, before it is set. */
   MPI_Status* begin(int number)
   {
     MPI_Status* const status = statuses_ == MPI_STATUSES_IGNORE ? &unused_ : statuses_ + number;

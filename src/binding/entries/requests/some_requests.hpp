@@ -11,9 +11,9 @@ namespace weft {
  * function returns no error. */
 int error_of_last_waitsome();
 
-/** Completes the requests of a list that have ended, at least one, as MPI_Waitsome does. @return how many */
+/** Completes the finished requests of a list, at least one, like MPI_Waitsome. @return their number */
 int wait_for_some(RequestList& list, int* indices, MPI_Status* statuses);
-/** Completes the requests of a list that have ended as MPI_Testsome does, and sets their number. */
+/** Completes the finished requests of a list like MPI_Testsome, and sets their number. */
 int test_some(RequestList& list, int* ended, int* indices, MPI_Status* statuses);
 
 } // namespace weft

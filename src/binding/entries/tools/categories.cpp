@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Categories of the tool information interface, which never change: options, and a category for each thing that
- * performance variables count. */
+/* Categories of the tool information interface, which never change: one for options, and one for each kind of object
+ * that performance variables count. */
 #include "binding/entries/tools/control_variables.hpp"
 #include "binding/entries/tools/performance_variables.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Control variables: options of the run, which a program may read. */
+/* Control variables: options of the run, readable by the program. */
 #pragma once
 
 #include "binding/entries/tools/enumerations.hpp"
@@ -20,7 +20,7 @@ struct ControlVariable {
   const ToolEnumeration* enumeration = nullptr;
 };
 
-/** Variable that a rank has a handle of. */
+/** Variable for which a rank has a handle. */
 struct OpenedControl {
   ControlVariable::Value value; ///< constant
 };

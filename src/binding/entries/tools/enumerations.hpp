@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Enumerations of the values of control variables. The value of an item is its position. */
+/* Enumerations of the values of control variables. The value of an item is its index. */
 #pragma once
 
 #include "binding/entries/tools/tool_use.hpp"

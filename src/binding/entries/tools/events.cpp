@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Events of the tool information interface: there are none, nor sources of any, so each index, handle and instance is
- * wrong. */
+/* Events of the tool information interface: there are none, nor any sources, so every index, handle and instance is
+ * invalid. */
 #include "binding/entries/tools/tool_use.hpp"
 
 namespace weft {

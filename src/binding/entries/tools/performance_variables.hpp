@@ -29,13 +29,13 @@ struct PerformanceVariable {
   bool is_time() const { return what == CountedWhat::time || what == CountedWhat::longest; }
   MPI_Datatype type() const { return is_time() ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG; }
   int bind() const { return of == CountedOf::communicator ? MPI_T_BIND_MPI_COMM : MPI_T_BIND_NO_OBJECT; }
-  /** Returns whether it runs by itself, and can be neither started nor written. */
+  /** Returns whether the variable is continuous: it can be neither started nor written. */
   bool continuous() const { return of == CountedOf::run; }
-  /** Returns the counters of the current rank. Not for the simulated time. */
+  /** Returns the counters of the current rank. Invalid for the simulated time. */
   CallCounters& counters(MPI_Comm comm) const;
 };
 
-/** Returns all of them; those of the same thing, in the order of CountedOf, follow one another. */
+/** Returns all performance variables; those that count the same object are adjacent, in the order of CountedOf. */
 const std::vector<PerformanceVariable>& performance_variables();
 
 } // namespace weft

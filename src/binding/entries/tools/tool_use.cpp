@@ -12,7 +12,7 @@ namespace weft {
 
 ToolUse& ToolUse::of_this_rank()
 {
-  static auto& all = *new std::map<aid_t, ToolUse>; // leaked: ranks may end during static destruction
+  static auto& all = *new std::map<aid_t, ToolUse>; // leaked, since ranks may end during static destruction
   return all[current_actor()];
 }
 
@@ -45,7 +45,7 @@ WEFT_TOOL_FUNCTION(init_thread, (int required, int* provided))
   if (not Profile::get().knows(current_actor()))
     return MPI_T_ERR_CANNOT_INIT;
   ToolUse::of_this_rank().users += 1;
-  // MPI_Init_thread decides about threads that call at the same time.
+  // MPI_Init_thread decides about threads that call concurrently.
   set_output<int>(provided, provide_threads(std::min(required, static_cast<int>(MPI_THREAD_SERIALIZED))));
   return MPI_SUCCESS;
 }

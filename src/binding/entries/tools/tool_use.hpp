@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Use of the tool information interface by each rank, and what its functions have in common: they return MPI_T error
+/* Use of the tool information interface by each rank, and the common parts of its functions: they return MPI_T error
  * codes, call no error handler and take no simulated time. */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <typeindex>
 #include <utility>
 
-/** Begins the definition of PMPI_T_@p name, which MPI_T_@p name is another name for. */
+/** Begins the definition of PMPI_T_@p name, whose alias is MPI_T_@p name. */
 #define WEFT_TOOL_FUNCTION(name, parameters)                                                                           \
   WEFT_INTERPOSED int PMPI_T_##name parameters;                                                                        \
   WEFT_INTERPOSED int MPI_T_##name parameters __attribute__((alias("PMPI_T_" #name)));                                 \
@@ -24,7 +24,7 @@
 
 namespace weft {
 
-/** Objects that a rank has made; the program has their addresses. */
+/** Objects that a rank has created, whose addresses the program holds. */
 class OpenedObjects {
   struct Opened {
     std::type_index type;
@@ -40,7 +40,7 @@ public:
     all_.insert_or_assign(where, Opened{typeid(Object), std::move(made)});
     return where;
   }
-  /** Returns the object at the address that the program passes; null if it is none of that type. */
+  /** Returns the object at the address that the program passes; null if there is none of that type. */
   template <class Object> Object* find(const void* address) const
   {
     const auto found = all_.find(address);
@@ -60,7 +60,7 @@ public:
 
 /** Sessions and handles that one rank has opened. */
 struct ToolUse {
-  int users = 0; ///< calls of MPI_T_init_thread that MPI_T_finalize has not ended
+  int users = 0; ///< calls of MPI_T_init_thread without a matching MPI_T_finalize
   OpenedObjects opened;
 
   static ToolUse& of_this_rank();
@@ -72,20 +72,20 @@ template <class Execute> int for_tools(Execute&& execute)
   return ToolUse::of_this_rank().users > 0 ? execute() : MPI_T_ERR_NOT_INITIALIZED;
 }
 
-/** Sets an output that the program may leave out. */
+/** Sets an optional output. */
 template <class Value> void set_output(Value* output, Value value)
 {
   if (output)
     *output = value;
 }
 
-/** Copies a text, cut to *@p length characters with the zero, and sets *@p length to what it needs. */
+/** Copies a text, truncated to *@p length characters including the NUL, and sets *@p length to the required length. */
 void set_text(char* text, int* length, std::string_view value);
 
 /** Copies as many numbers as fit. */
 int set_numbers(std::span<const int> numbers, int length, int* found);
 
-/** Returns whether there is an element number @p index. */
+/** Returns whether there is an element with index @p index. */
 template <class All> bool has_index(const All& all, int index)
 {
   return index >= 0 && static_cast<std::size_t>(index) < all.size();

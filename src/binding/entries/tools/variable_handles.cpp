@@ -83,8 +83,8 @@ void OpenedCounter::reset()
 
 namespace {
 
-/** Calls @p act for a handle of a session, or for all that @p allows. Returns @p refusal for a handle that it does not
- * allow. */
+/** Calls @p act for a handle of a session, or for all handles accepted by @p allows. Returns @p refusal for a handle
+ * that it does not accept. */
 template <class Allows, class Act>
 int for_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int refusal, Allows&& allows, Act&& act)
 {
@@ -109,7 +109,7 @@ int for_counters(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int refus
   });
 }
 
-/** Likewise for a single handle and a buffer. */
+/** As above, for a single handle and a buffer. */
 template <class Allows, class Act>
 int for_value(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void* buffer, int refusal, Allows&& allows,
               Act&& act)
@@ -129,7 +129,7 @@ bool changes(const OpenedCounter& one)
   return not one.variable().continuous();
 }
 
-/** Sets the communicator that a handle is bound to. */
+/** Sets the communicator to which a handle is bound. */
 int bound_communicator(const PerformanceVariable& variable, const void* object, MPI_Comm* comm)
 {
   if (variable.bind() == MPI_T_BIND_NO_OBJECT)

@@ -8,21 +8,21 @@
 
 namespace weft {
 
-/** Handle of a performance variable. Its value counts from its start, until its stop. */
+/** Handle of a performance variable. Its value counts from start to stop. */
 class OpenedCounter {
   const PerformanceVariable& variable_;
   CallCounters* counters_; // null: the simulated time
   bool running_        = false;
-  std::uint64_t count_ = 0; // value when it was stopped
-  std::uint64_t from_  = 0; // counter when it was started
-  double time_         = 0; // likewise
+  std::uint64_t count_ = 0; // value at its last stop
+  std::uint64_t from_  = 0; // counter at its last start
+  double time_         = 0; // time at its last start
   double time_from_    = 0;
 
   std::uint64_t counter() const;
   double clock() const;
 
 public:
-  /** @param comm the communicator that the variable is bound to */
+  /** @param comm the communicator to which the variable is bound */
   OpenedCounter(const PerformanceVariable& variable, MPI_Comm comm);
   OpenedCounter(const OpenedCounter&)            = delete;
   OpenedCounter& operator=(const OpenedCounter&) = delete;

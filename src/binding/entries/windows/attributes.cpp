@@ -24,14 +24,14 @@ struct WindowAttributes {
   MPI_Aint model      = MPI_WIN_UNIFIED;
 };
 
-/** Attributes by window, of which each rank has its own. References stay valid until it is freed. */
+/** Attributes by window; each rank has its own window. References stay valid until it is freed. */
 std::unordered_map<MPI_Win, WindowAttributes>& window_attributes()
 {
-  static auto& all = *new std::unordered_map<MPI_Win, WindowAttributes>; // leaked: ranks may end late
+  static auto& all = *new std::unordered_map<MPI_Win, WindowAttributes>; // leaked, since ranks may end late
   return all;
 }
 
-/** Copies an attribute that SMPI has found to where no other call overwrites it. */
+/** Copies an attribute found by SMPI to memory that no other call overwrites. */
 void keep(MPI_Aint& kept, void* found)
 {
   MPI_Aint*& attribute = *static_cast<MPI_Aint**>(found);
@@ -48,7 +48,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> DEFAULT_HINTS{{{"no
                                                                             {"mpi_accumulate_granularity", "0"},
                                                                             {MEMORY_KINDS_KEY, MEMORY_KINDS}}};
 
-/** Returns whether a rank of a window is on the current rank's host, whose memory both can reach. */
+/** Returns whether a rank of a window is on the current rank's host, so that both can access its memory. */
 bool is_on_this_host(MPI_Win win, int rank)
 {
   const aid_t its                       = group_of(win->comm())->actor(rank);
@@ -102,7 +102,7 @@ WEFT_INTERPOSED int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int*
   return result;
 }
 
-/** SMPI gives addresses in the memory of other hosts too, since all ranks are one process. */
+/** SMPI also returns addresses in the memory of other hosts, since all ranks are one process. */
 WEFT_INTERPOSED int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr)
 {
   static const auto THEIRS = original<decltype(&PMPI_Win_shared_query)>(__func__);

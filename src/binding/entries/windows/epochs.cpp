@@ -19,13 +19,13 @@ enum class AccessEpoch { none, fence, start, lock, lock_all };
 struct Epochs {
   AccessEpoch access = AccessEpoch::none;
   std::set<int> locked; ///< targets
-  bool exposed = false; ///< by MPI_Win_post
+  bool exposed = false; ///< true after MPI_Win_post
 };
 
-/** Epochs by window, of which each rank has its own; absent windows have none. */
+/** Epochs by window; each rank has its own window. Absent windows have none. */
 std::unordered_map<MPI_Win, Epochs>& epochs()
 {
-  static auto& all = *new std::unordered_map<MPI_Win, Epochs>; // leaked: ranks may end late
+  static auto& all = *new std::unordered_map<MPI_Win, Epochs>; // leaked, since ranks may end late
   return all;
 }
 
@@ -34,7 +34,7 @@ Epochs& epochs_of(MPI_Win win)
   return epochs()[win];
 }
 
-/** Notes an error unless a call is in the epoch that it needs. */
+/** Records an error unless a call is in the epoch that it requires. */
 int need(bool fulfilled, const char* reason)
 {
   return fulfilled ? static_cast<int>(MPI_SUCCESS) : wrong(MPI_ERR_RMA_SYNC, reason);
@@ -54,7 +54,7 @@ const char* name_of_access(AccessEpoch access)
   }
 }
 
-/** Checks a call that begins an epoch, which ends that of a fence. */
+/** Checks a call that begins an epoch, which ends a fence epoch. */
 int need_no_access(MPI_Win win)
 {
   if (win == MPI_WIN_NULL)

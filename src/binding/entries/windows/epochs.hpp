@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Epochs of windows (MPI 4.1, section 12.5): calls outside the epochs that they need are refused with MPI_ERR_RMA_SYNC.
+/* Epochs of windows (MPI 4.1, section 12.5): calls outside their required epochs are refused with MPI_ERR_RMA_SYNC.
  * SMPI checks few of them, and crashes in others. */
 #pragma once
 
@@ -9,7 +9,7 @@ namespace weft {
 
 /** Checks of calls: return MPI_SUCCESS or MPI_ERR_RMA_SYNC; MPI_SUCCESS for a window or rank that SMPI refuses. */
 int check_access(MPI_Win win, int target);
-/** Checks the datatype too, which has to be predefined and no floating-point number. */
+/** Also checks the datatype, which must be predefined and not floating-point. */
 int check_swap(MPI_Win win, int target, MPI_Datatype type);
 int check_fence(MPI_Win win);
 int check_post(MPI_Win win);
@@ -25,7 +25,7 @@ int check_flush(MPI_Win win);
 int check_flush(MPI_Win win, int target);
 int check_free(const MPI_Win* win);
 
-// Notes of calls that have succeeded.
+// Record the effect of calls that have succeeded.
 void note_fence(MPI_Win win, int assertion);
 void note_post(MPI_Win win);
 void note_wait(MPI_Win win);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Locks of windows (MPI_Win_lock, MPI_Win_lock_all): an exclusive one excludes all others.
+/* Locks of windows (MPI_Win_lock, MPI_Win_lock_all): an exclusive lock excludes all others.
  *
- * SMPI grants an exclusive lock beside shared ones, and forgets who holds a window when anyone
- * releases it, so that its mutex may stay locked for ever (Win::lock and Win::unlock in
- * src/smpi/mpi/smpi_win.cpp). Here a rank asks SMPI for a lock once nobody has one that excludes it.
- * Shared locks are granted beside others even if a rank waits for an exclusive one, as in MPICH.
+ * SMPI grants an exclusive lock next to shared ones, and forgets the holders of a window when any of them releases it,
+ * so that its mutex may stay locked forever (Win::lock and Win::unlock in src/smpi/mpi/smpi_win.cpp). Here a rank
+ * requests a lock from SMPI only once no conflicting lock is held. Shared locks are granted next to others even if a
+ * rank waits for an exclusive one, as in MPICH.
  *
  * SMPI's MPI_Compare_and_swap releases the target while its Put is in flight, so that another rank reads the old value
- * (Win::compare_and_swap). Here the Put ends first. */
+ * (Win::compare_and_swap). Here the Put completes first. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
@@ -23,10 +23,10 @@
 namespace weft {
 namespace {
 
-/** A communicator, the same for all members: its number and its first member, since several programs number theirs
- * alike. */
+/** Key of a communicator, the same on all members: its number and its first member, since several programs use the same
+ * numbers. */
 using WindowComm = std::pair<int, aid_t>;
-/** A communicator's window, by the order in which its members create them. */
+/** Key of a communicator's window: its index in the order of creation. */
 using WindowKey = std::pair<WindowComm, int>;
 
 /** Lock of one rank's part of a window. */
@@ -51,7 +51,7 @@ public:
       ++shared_;
   }
 
-  /** Ranks that wait look again; those that another excludes wait on. */
+  /** Waiting ranks check again; those still excluded keep waiting. */
   void release()
   {
     if (exclusive_)
@@ -66,14 +66,14 @@ public:
 };
 
 struct Windows {
-  std::map<std::pair<aid_t, WindowComm>, int> created; // how many windows, by rank
+  std::map<std::pair<aid_t, WindowComm>, int> created; // number of windows created, by rank
   std::map<MPI_Win, WindowKey> keys;
   std::map<std::pair<WindowKey, int>, WindowLock> locks; // by target; references stay valid
   std::set<MPI_Win> swapping;                            // windows whose ranks are in MPI_Compare_and_swap
 
   static Windows& get()
   {
-    static auto* const ALL = new Windows; // leaked: ranks may end late
+    static auto* const ALL = new Windows; // leaked, since ranks may end late
     return *ALL;
   }
 };

@@ -12,10 +12,10 @@
 namespace weft {
 namespace {
 
-/** Requests that may not have ended, by window, of which each rank has its own. */
+/** Requests that may be incomplete, by window; each rank has its own window. */
 std::unordered_map<MPI_Win, std::vector<MPI_Request>>& window_requests()
 {
-  static auto& all = *new std::unordered_map<MPI_Win, std::vector<MPI_Request>>; // leaked: ranks may end late
+  static auto& all = *new std::unordered_map<MPI_Win, std::vector<MPI_Request>>; // leaked, since ranks may end late
   return all;
 }
 
