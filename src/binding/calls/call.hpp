@@ -107,8 +107,7 @@ public:
   void leave_host_data();
 
   /** Returns whether a weft schedule executes the call; all ranks get the same answer. @p make_parts returns an object
-   * with host_shape() (host_calls.hpp), and is called only if a schedule is possible and none exists yet. Out of
-   * line. */
+   * with host_shape() (host_calls.hpp), called only if a schedule is possible and none exists yet. Out of line. */
   template <class MakeParts> [[gnu::noinline]] bool scheduled(const MakeParts& make_parts)
   {
     if (not may_be_scheduled())

@@ -68,7 +68,7 @@ bool& buffers_stay_now()
   return stay;
 }
 
-/** Detaches as many requests as possible. @return whether all were detached */
+/** Finishes as many requests as possible by RequestSignal::put_aside(). @return whether all were finished */
 bool are_put_aside(std::span<MPI_Request> requests)
 {
   bool all = true;
