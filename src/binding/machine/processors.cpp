@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Processors of the simulated host, which are its cores, and a rank's affinity to them.
  *
- * Affinity is noted and not set in the kernel, where it would bind the simulation to processors of this machine.
- * Libraries that make threads (OpenMP, BLAS) size and bind their teams by this machine's processors, which execute
+ * Affinity is recorded but not set in the kernel, where it would bind the simulation to processors of this machine.
+ * Libraries that create threads (OpenMP, BLAS) size and bind their teams by this machine's processors, which execute
  * them. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/simulator_code.hpp"
@@ -34,7 +34,7 @@ constexpr std::size_t BITS_PER_BYTE = 8;
 /** Processors by number. */
 using Processors = std::vector<bool>;
 
-/** Processors that a rank or thread has bound itself to; empty: all. */
+/** Processors to which a rank or thread has bound itself; empty: all. */
 struct Affinity {
   Processors bound;
 };
@@ -44,14 +44,14 @@ int cores_of(const simgrid::s4u::Host& host)
   return std::max(1, host.get_core_count());
 }
 
-/** Returns the number of processors that @p caller may know of; nothing if they are this machine's. */
+/** Returns the number of processors visible to @p caller; nothing if they are this machine's. */
 std::optional<int> processors_for(const void* caller)
 {
   const auto* const host = host_of_caller(caller);
   return host ? std::optional(cores_of(*host)) : std::nullopt;
 }
 
-/** Affinity of the current rank; on other threads that of the thread. */
+/** Affinity of the current rank; on other threads, of the thread. */
 Affinity& own_affinity()
 {
   static thread_local Affinity of_thread;
@@ -77,7 +77,7 @@ int write_set(const Processors& processors, std::size_t size, cpu_set_t* set)
   return 0;
 }
 
-/** Binds the current rank or thread to the processors of a set that the host has; returns an error number. */
+/** Binds the current rank or thread to those processors of a set that the host has; returns an error number. */
 int bind_here(int cores, std::size_t size, const cpu_set_t* set)
 {
   Processors bound(static_cast<std::size_t>(cores));
@@ -89,7 +89,7 @@ int bind_here(int cores, std::size_t size, const cpu_set_t* set)
   return 0;
 }
 
-/** Returns the error number of a function as glibc's returns it. */
+/** Sets errno and returns a function's error result, like glibc. */
 int with_errno(int error)
 {
   if (error == 0)
@@ -110,7 +110,7 @@ int machines_processor()
   return THEIRS();
 }
 
-/** Returns the processor that the current rank, or thread, is said to run on: one of its affinity. */
+/** Returns the processor on which the current rank or thread appears to run: one in its affinity. */
 int processor_here(int cores)
 {
   const Processors processors = affinity_here(cores);
@@ -252,7 +252,7 @@ int weft_getcpu(unsigned* processor, unsigned* node)
 
 } // extern "C"
 
-/** std::thread::hardware_concurrency(), which the simulator calls, too. */
+/** std::thread::hardware_concurrency(), which the simulator also calls. */
 unsigned weft_hardware_concurrency() WEFT_REPLACES("_ZNSt6thread20hardware_concurrencyEv");
 unsigned weft_hardware_concurrency() // NOLINT(misc-use-internal-linkage): a replaced symbol
 {

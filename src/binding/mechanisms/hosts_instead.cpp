@@ -9,7 +9,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Returns the fastest algorithms of the hosts, to which choices refer. There is one run in a process. */
+/** Returns the fastest algorithms of the hosts, which choices refer to. There is one run per process. */
 const HostFallback& fastest_hosts(RunContext& context)
 {
   static const auto& fastest = *new HostFallback([&context] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Repetition of an offloaded call by the hosts, after a fault: only its time, since its data are exchanged anyway. */
+/* Repetition of an offloaded call by the hosts after a fault: only its timing, since its data is exchanged anyway. */
 #pragma once
 
 #include "binding/mechanisms/rank_actors.hpp"
@@ -47,7 +47,7 @@ public:
   /** All arguments must outlive this object. Throws UserError if the hosts' algorithm cannot execute the call. */
   HostsInstead(RunContext& context, const Communicator& communicator, const CallDescriptor& call, Repeated& repeated);
 
-  /** Starts the call at all ranks; @p kept, its owner, is kept until no part of it runs. */
+  /** Starts the call on all ranks; @p kept, its owner, is kept alive until no part of it runs. */
   void start(std::shared_ptr<void> kept);
 };
 

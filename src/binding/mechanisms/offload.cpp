@@ -28,8 +28,8 @@ void OffloadedCall::contribute(int rank, RankBuffers buffers, bool stay, MPI_Op 
   given(rank, buffers);
   if (++given_ == communicator_->size()) {
     exchange_->combine(operation);
-    // SimGrid's kernel completes requests, but must not run SMPI's copies. A rank that blocks
-    // fetches its result after it has woken, when its memory is accessible.
+    // SimGrid's kernel completes requests, but must not run SMPI's copies. A rank that blocks fetches its result after
+    // it has woken, when its memory is accessible.
     for (int other = 0; not descriptor_->blocking && other < communicator_->size(); ++other)
       deliver(other);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The hosts' own stage (collective/host/host_stage.hpp) of an offloaded call in the simulation. */
+/* Simulation of the host stage (collective/host/host_stage.hpp) of an offloaded call. */
 #pragma once
 
 #include "binding/mechanisms/rank_actors.hpp"
@@ -13,15 +13,15 @@
 
 namespace weft {
 
-/** Call that a stage belongs to. Called from a rank or SimGrid's kernel. */
+/** Call to which a stage belongs. Called from a rank or SimGrid's kernel. */
 class Staged {
 public:
   virtual ~Staged() = default;
-  /** The contributions of all ranks of @p member have been combined. */
+  /** Called when the contributions of all ranks of @p member have been combined. */
   virtual void contributed(int member)              = 0;
   virtual void stage_ended(int rank)                = 0;
   virtual void stage_failed(const std::string& why) = 0;
-  /** Owner, to be kept until no part of the stage runs. */
+  /** Owner, to be kept alive until no part of the stage runs. */
   virtual std::shared_ptr<void> kept() = 0;
 };
 
@@ -31,8 +31,8 @@ class OffloadStage : HostStage::Listener, ProgressedCall {
   Staged& call_;
   RankActors actors_;
   HostStage stage_;
-  int entered_ = 0; // ranks
-  int ended_   = 0; // ranks
+  int entered_ = 0; // ranks that have entered
+  int ended_   = 0; // ranks that have ended
 
   void contributed(int member) override { call_.contributed(member); }
   void rank_ended(int rank) override;
@@ -53,11 +53,11 @@ public:
 
   /** The current actor, rank @p rank, enters the call. */
   void enter(int rank, bool blocks);
-  /** The result of @p member has arrived. Called from a rank or SimGrid's kernel. */
+  /** Reports that the result of @p member has arrived. Called from a rank or SimGrid's kernel. */
   void deliver(int member);
 };
 
-/** Creates the stage of @p staged; null if no rank represents others. */
+/** Creates the stage of @p staged; null if every rank represents only itself. */
 std::unique_ptr<OffloadStage> make_stage(RunContext& context, const Communicator& communicator,
                                          const CallDescriptor& call, Staged& staged);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Actors of a call's ranks, as its schedules need them: whether a rank is in MPI, if non-blocking
- * calls progress only there (Progress::calls), and how long its core takes (CoreNoise). */
+/* Actors of a call's ranks, as needed by its schedules: whether a rank is in MPI, if non-blocking calls progress only
+ * there (Progress::calls), and the duration of work on its core (CoreNoise). */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -21,7 +21,7 @@ public:
 
   /** The current actor, rank @p rank, enters @p call. */
   void enter(int rank, bool blocks, ProgressedCall& call);
-  /** The part of @p rank has ended. */
+  /** Called when the part of @p rank has ended. */
   void end(int rank, const ProgressedCall& call);
   bool makes_progress(int rank) const;
   Seconds with_os_noise(int rank, Seconds start, Seconds work) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Base of mechanisms that execute calls over a communicator's tree of switches: feasibility, and channels. */
+/* Base class of mechanisms that execute calls over a communicator's tree of switches: feasibility, and channels. */
 #pragma once
 
 #include "binding/mechanisms/tree_state.hpp"
@@ -11,7 +11,7 @@
 namespace weft {
 
 class TreeMechanism : public Mechanism {
-  /** Creates the call, whose channels have been taken. */
+  /** Creates the call, for which channels have been acquired. */
   virtual std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                               const CallDescriptor& call) = 0;
 

@@ -157,7 +157,7 @@ HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const Cal
         model->serving(std::string(call.kind->name), std::string(call.type_name()), std::string(call.operation_name()));
     if (not capability || capability->conversion.empty())
       continue;
-    // One core copies and converts in turn, so the times add up.
+    // One core alternates between copying and converting, so the times add up.
     const double seconds_a_byte = 1 / copy_rate.value() + 1 / capability->conversion_rate.value();
     return {BytesPerSecond(1 / seconds_a_byte), static_cast<std::size_t>(model->payload / Bytes(sizeof(float)))};
   }

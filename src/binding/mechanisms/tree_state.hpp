@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Reduction tree of a communicator, with the state that tree mechanisms keep there. */
+/* Reduction tree of a communicator, with the per-communicator state of tree mechanisms. */
 #pragma once
 
 #include "binding/run/communicator.hpp"
@@ -16,13 +16,12 @@
 
 namespace weft {
 
-/** Trees of a communicator for one epoch of the fabric's state. Calls hold those that they started with. */
+/** Trees of a communicator for one epoch of the fabric's state. Calls keep the trees with which they started. */
 struct CommunicatorTree {
   std::optional<ReductionTree> tree;
-  std::vector<ReductionTree> others; ///< over further cables of the hosts, one a rail
+  std::vector<ReductionTree> others; ///< over further cables of the hosts, one per rail
   std::optional<NoTree> no_tree;     ///< reason, if there is no tree
-  /// Distinct models of the trees' switches, in order; without a tree, of all smart switches of the
-  /// fabric.
+  /// Distinct models of the trees' switches, in order; without a tree, of all smart switches of the fabric.
   std::vector<const SwitchModel*> models;
 
   std::size_t trees() const { return (tree ? 1 : 0) + others.size(); }
@@ -48,16 +47,16 @@ public:
   /** Returns the tree for the fabric's current state. */
   const std::shared_ptr<const CommunicatorTree>& tree();
   const TreeService& service() const { return service_; }
-  /** Returns whether the communicator holds or could get a channel on each switch, and otherwise why not on the first
-   * that has none. */
+  /** Returns whether the communicator holds or could get a channel on each switch; otherwise the reason for the first
+   * switch without one. */
   ChannelGrant channels();
   void take_channels();
-  /** Returns @p call as the switches of @p tree would execute it now, beside those of other jobs. */
+  /** Returns @p call as the switches of @p tree would execute it now, under contention with other jobs. */
   TreeCall under_contention(const ReductionTree& tree, TreeCall call) const;
-  /** Locks links of @p tree for the communicator's job, where @p call streams and switches lock them. */
+  /** Locks links of @p tree for the communicator's job, where @p call streams and streaming locks links. */
   void lock(const ReductionTree& tree, const TreeCall& call);
   void release() override;
-  /** Returns the streams of a call over the tree of number @p number. The last plan of each is cached, since programs
+  /** Returns the streams of a call over the tree with index @p number. The last plan of each is cached, since programs
    * repeat calls. */
   std::shared_ptr<const StreamPlan> plan(const ReductionTree& tree, std::size_t number, const TreeCall& call,
                                          BytesPerSecond host_rate);
@@ -69,8 +68,7 @@ TreeState& tree_state(RunContext& context, Communicator& communicator);
 /** Work of hosts on the data of an offloaded call. */
 struct HostWork {
   BytesPerSecond rate; ///< rate at which a core copies and converts
-  /// Number of floats converted to integers with a common scale (model/switch/fixed_point.hpp); 0:
-  /// no conversion.
+  /// Number of floats converted to integers with a common scale (model/switch/fixed_point.hpp); 0: no conversion.
   std::size_t fixed_point_block = 0;
 };
 HostWork host_work(const Fabric& fabric, const CommunicatorTree& tree, const CallDescriptor& call);

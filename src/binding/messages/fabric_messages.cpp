@@ -22,12 +22,12 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Routes that the zone counts, like those of all messages. */
+/** Routes whose messages the zone counts. */
 class ZoneRoutes : public FabricRoutes {
   FabricZone& zone_;
   std::size_t links_;
   const bool repeats_;
-  double part_                            = 1; // of the message that is sent
+  double part_                            = 1; // fraction of the message that is sent
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
 
 public:
@@ -73,7 +73,8 @@ private:
     std::vector<LinkId> links; // without shared media and memories
     std::ranges::copy_if(into.resources, std::back_inserter(links),
                          [this](int resource) { return std::cmp_less(resource, links_); });
-    links.resize(links.size() / static_cast<std::size_t>(stripes())); // one of the routes: their stripes come together
+    links.resize(links.size() /
+                 static_cast<std::size_t>(stripes())); // one of the routes, since their stripes arrive together
     into.latency += zone_.next_jitter(links, from).value();
   }
 
@@ -88,11 +89,11 @@ protected:
   }
 };
 
-/** Routes of messages that are also counted by job. */
+/** Routes whose messages are also counted by job. */
 class JobRoutes : public ZoneRoutes {
   JobTraffic& traffic_;
   const Fabric& fabric_;
-  int job_ = JobTraffic::UNKNOWN; // of the message that is sent; UNKNOWN: by its hosts
+  int job_ = JobTraffic::UNKNOWN; // job of the message being sent; UNKNOWN: determined by its hosts
 
 protected:
   int job(int from, int to) const { return job_ == JobTraffic::UNKNOWN ? traffic_.job_between(from, to) : job_; }
@@ -104,7 +105,7 @@ public:
   {
   }
 
-  /** Sets the job of the messages that are sent from now on. */
+  /** Sets the job of subsequent messages. */
   void turn_to(int job) { job_ = job; }
   void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override
   {
@@ -138,7 +139,8 @@ class ShareClasses {
   int background_;
   std::vector<int> tails_; // by link
 
-  /** Returns the host at which all links of a flow begin that begin at a host; BY_LINK if there are several. */
+  /** Returns the host at which all links of a flow that begin at a host begin; BY_LINK if there are several such
+   * hosts. */
   int source_of(const StreamFlow& flow, int hosts) const
   {
     int source = ClassFairShare::BY_LINK;
@@ -210,7 +212,7 @@ public:
   }
 };
 
-/** Messages of one job. */
+/** Interface for the messages of one job. */
 class JobMessages : public Messages {
   Messages& network_;
   JobRoutes& routes_;
@@ -278,7 +280,7 @@ public:
 private:
   void ended(FlowNumber flow, ForwardingState::MessageNumber message, const FlowResult& result)
   {
-    zone_.end_message(message); // before SimGrid's solver asks for capacities
+    zone_.end_message(message); // before SimGrid's solver queries capacities
     if (result.arrived())
       flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
     else
@@ -307,7 +309,7 @@ class CallFlows : public Receiving, public Due {
   std::vector<FlowEnd> ends_;    // by number of the flow or message
   std::vector<bool> breakables_; // by number
   std::vector<std::uint64_t> idle_;
-  std::map<std::uint64_t, std::pair<VertexId, VertexId>> storage_ends_; // by number of a flow of storage
+  std::map<std::uint64_t, std::pair<VertexId, VertexId>> storage_ends_; // by number of a storage flow
   std::vector<Message> leaving_;                                        // messages that leave at this instant
 
 public:
@@ -326,7 +328,7 @@ public:
     constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
     if (breakable)
-      way_.volume = flow.wire.value(); // may be a rest
+      way_.volume = flow.wire.value(); // may be the remainder of a flow
     count_for(world, flow);
     way_.latency = latency.value();
     way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
@@ -350,7 +352,7 @@ public:
       network_.message_ends();
       return *left;
     }
-    ends_[number] = [](const FlowResult& /*result*/) {}; // it is being cut
+    ends_[number] = [](const FlowResult& /*result*/) {}; // the flow is being cut
     return 0;
   }
 
@@ -423,7 +425,7 @@ private:
   void find_way(const StreamFlow& flow)
   {
     way_.resources.clear();
-    way_.volume = std::max(1.0, std::floor(flow.wire.value())); // as StreamZone
+    way_.volume = std::max(1.0, std::floor(flow.wire.value())); // like StreamZone
     way_.bound  = flow.rate_limit.value();
     for (const FlowLink& link : flow.links) {
       const std::size_t first = way_.resources.size();
@@ -465,8 +467,8 @@ private:
   }
 };
 
-/** Returns the capacities of a fabric's resources. Links and media without contention carry any
- *  number of flows, each bounded by the narrowest of them. */
+/** Returns the capacities of a fabric's resources. Links and media without contention carry any number of flows, each
+ * bounded by the narrowest of them. */
 std::vector<double> capacities_of(const Fabric& fabric)
 {
   std::vector<double> all = FabricRoutes::capacities(fabric);
@@ -475,7 +477,7 @@ std::vector<double> capacities_of(const Fabric& fabric)
   return all;
 }
 
-/** @p source: the fabric, or what routing knows of it. */
+/** @p source: the fabric, or routing's view of it. */
 template <class Source>
 std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, JobTraffic* traffic,
                                         const Fabric& fabric, const ShareClasses& classes)
@@ -494,7 +496,7 @@ std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, const FabricState*
                : make_routes(fabric, zone, traffic, fabric, classes);
 }
 
-/** Returns a job that has all hosts: that of a run with one job. */
+/** Returns the traffic of a single job on all hosts, for a run with one job. */
 JobTraffic one_job(const Fabric& fabric)
 {
   std::vector<int> hosts(static_cast<std::size_t>(fabric.host_count()));
@@ -505,25 +507,26 @@ JobTraffic one_job(const Fabric& fabric)
 class FabricHostNetwork : public HostNetwork {
   const Fabric& fabric_;
   ShareClasses classes_;
-  std::optional<JobTraffic> own_traffic_; // of the only job, if it shares links with background traffic by weight
-  JobTraffic* traffic_;                   // null if there is one job
+  std::optional<JobTraffic>
+      own_traffic_;     // traffic of the only job, if it shares links with background traffic by weight
+  JobTraffic* traffic_; // null if there is one job
   std::unique_ptr<ZoneRoutes> ways_;
   FabricZone& zone_;
   ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
-  std::optional<PacketNetwork> packets_; // of messages between hosts, if the fabric says so
+  std::optional<PacketNetwork> packets_; // for messages between hosts, if the fabric simulates packets
   std::deque<JobMessages> background_;   // by table, if links are shared by job
   std::deque<JobMessages> messages_;     // by world; empty if there is one job
-  std::optional<NicQueues> nics_;        // if they limit the number of messages
-  std::deque<QueuedMessages> queued_;    // before flows_, messages_ and background_
+  std::optional<NicQueues> nics_;        // present if NICs limit the message rate
+  std::deque<QueuedMessages> queued_;    // in front of flows_, messages_ and background_
   std::unordered_map<const Messages*, QueuedMessages*> queue_before_;
-  std::optional<Recovery> recovery_;                          // of runs with faults
+  std::optional<Recovery> recovery_;                          // in runs with faults
   const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
 
   /** Returns the network of messages between hosts. */
   Messages& network() { return packets_ ? static_cast<Messages&>(*packets_) : flows_; }
-  /** Puts the NICs' queues before all messages. */
+  /** Puts the NICs' queues in front of all messages. */
   void queue_all(const Fabric& fabric)
   {
     nics_.emplace(agenda_, fabric.nic().message_rate, fabric.host_count());
@@ -536,7 +539,7 @@ class FabricHostNetwork : public HostNetwork {
     for (JobMessages& one : messages_)
       put_before(one);
   }
-  /** Returns the queue before @p messages; these if NICs have none. */
+  /** Returns the queue in front of @p messages, or @p messages if there are no queues. */
   Messages& queued(Messages& messages)
   {
     return nics_ ? static_cast<Messages&>(*queue_before_.at(&messages)) : messages;
@@ -650,7 +653,7 @@ std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, Fabr
                                                       bool folds, JobTraffic* traffic, const FabricState* known,
                                                       const LinkWeights& weights, const RecoveryModel* recovery)
 {
-  // Without contention SimGrid bounds a flow for several messages as it does one message.
+  // Without contention SimGrid bounds a flow for several messages like a single message.
   return std::make_unique<FabricHostNetwork>(fabric, zone, std::move(costs), folds && settings().contention, traffic,
                                              known, weights, recovery);
 }

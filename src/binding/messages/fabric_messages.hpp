@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of host schedules on a fabric: weft's own flows while no SimGrid traffic uses
- * their links, else flows of SimGrid over the same links. */
+/* Messages of host schedules on a fabric: weft's own flows while no SimGrid traffic uses their links, otherwise SimGrid
+ * flows over the same links. */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/** Weights of jobs and of tables of background traffic on links that are shared by job. */
+/** Weights of jobs and of background traffic tables on links that are shared by job. */
 struct LinkWeights {
   std::vector<double> jobs{1};
   std::vector<double> background;

@@ -30,7 +30,7 @@ MessageCosts::Time smpi_cost(const Network& network,
   };
 }
 
-/** True if a host has a property that overrides an option of SMPI. */
+/** Returns true if a host has a property that overrides an option of SMPI. */
 bool a_host_says(const char* option, int hosts, const Network& network)
 {
   for (int number = 0; number < hosts; ++number)
@@ -122,7 +122,7 @@ void HostNetwork::end_progress(aid_t actor, const ProgressedCall& call)
   std::erase_if(entries_.outstanding[actor], [&call](const Outstanding& one) { return one.call == &call; });
 }
 
-/** Called by a rank, which then finds the call's request in the new state (MPI_Test). */
+/** Called by a rank, which then sees the call's request in the new state (MPI_Test). */
 void HostNetwork::enter(aid_t actor)
 {
   const std::vector<Outstanding>* const calls = entries_.outstanding.find(actor);
@@ -138,7 +138,7 @@ void HostNetwork::enter(aid_t actor)
 
 void HostNetwork::Entries::due(std::uint64_t actor)
 {
-  // Iterates over a copy: a call that ends removes itself from the list.
+  // Iterates over a copy, since a call that ends removes itself from the list.
   for (const Outstanding& one : std::vector(outstanding[static_cast<aid_t>(actor)]))
     one.call->make_progress(one.rank);
 }
@@ -172,8 +172,8 @@ void HostNetwork::run()
   }
   running_ = false;
   ended_.clear();
-  // Without calls and messages, the remaining entries are obsolete ends of flows that ended earlier; the run
-  // must not wait for them.
+  // Without calls and messages, the remaining entries are obsolete ends of flows that ended earlier; the run must not
+  // wait for them.
   if (calls_ == 0 && messages_ == 0 && background_ == 0)
     agenda_.clear();
   if (agenda_.next() < Seconds(std::numeric_limits<double>::infinity()))

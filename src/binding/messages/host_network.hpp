@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Network of host schedules and offloaded calls: executes their events in SimGrid's time. Callbacks run in SimGrid's
- * kernel context. */
+/* Network of host schedules and offloaded calls: executes their events in SimGrid's simulated time. Callbacks run in
+ * SimGrid's kernel context. */
 #pragma once
 
 #include "binding/platform/core_noise.hpp"
@@ -46,10 +46,10 @@ class HostNetwork : public CallCarrier {
   bool by_calls_                        = false;
   simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
   bool running_                         = false;
-  int background_                       = 0; // that keep events going
-  int calls_                            = 0; // in progress
+  int background_                       = 0; // number of users that keep events going
+  int calls_                            = 0; // number of calls in progress
   std::size_t messages_                 = 0; // point-to-point messages and flows of offloaded calls in flight
-  std::vector<std::shared_ptr<void>> ended_; // calls, kept while any part of them runs
+  std::vector<std::shared_ptr<void>> ended_; // completed calls, kept alive while any part of them runs
 
   void set_timer();
   void run();
@@ -60,7 +60,7 @@ protected:
 
 public:
   const MessageCosts costs;
-  /// Ends the job with this world, or the run if there is none, because of a UserError. Called by a rank or SimGrid's
+  /// Ends the job of this world, or the run if there is none, because of a UserError. Called by a rank or SimGrid's
   /// kernel; returns if other jobs continue.
   std::function<void(const std::string& why, std::optional<int> world)> refuse;
   CoreNoise* core_noise                           = nullptr; ///< OS noise of the ranks' cores
@@ -70,43 +70,43 @@ public:
 
   Seconds now() const override;
   Agenda& agenda() { return agenda_; }
-  /** Returns the network for messages whose job follows from their hosts, if each host has one job. */
+  /** Returns the network for messages whose job is determined by their hosts, if each host has one job. */
   virtual Messages& messages() = 0;
-  /** Returns the network for messages of the job with this @p world. */
+  /** Returns the network for messages of the job of @p world. */
   virtual Messages& messages_of(int /*world*/) { return messages(); }
   std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
                                      FlowEnd done) override;
-  /** Returns the part of a breakable flow that has not arrived. */
+  /** Returns the fraction of a breakable flow that has not arrived. */
   virtual double left_of_flow(std::uint64_t number);
   double cancel_flow(std::uint64_t number) override;
-  /** Lets links and switches fail. @p actual: what is up. @p known: what routing believes to be up. Both, and @p
+  /** Enables failures of links and switches. @p actual: actual state. @p known: state believed by routing. Both, and @p
    * losses, must outlive the network. */
   virtual Recovery& begin_faults(FabricState& actual, FabricState& known, const RecoveryModel& model,
                                  LinkLosses& losses);
-  /** Starts a flow of a file's data between two hosts that also uses resources of storage (StorageResources), at most
-   * at rate @p limit. @p done runs in SimGrid's kernel context when it has ended. */
+  /** Starts a flow of a file's data between two hosts that also uses storage resources (StorageResources), with a rate
+   * of at most @p limit. @p done runs in SimGrid's kernel context when it has ended. */
   virtual void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                                   BytesPerSecond limit, FlowEnd done);
-  /** Returns counters of weft's own network. */
+  /** Returns the work counters of weft's own network. */
   virtual FlowNetwork::Work work() const { return {}; }
-  /** Returns counters of the network of packets; null if messages are flows. */
+  /** Returns the work counters of the packet network; null if messages are flows. */
   virtual const PacketNetwork::Work* packet_work() const { return nullptr; }
   /** Returns the load of a link in bytes per second. */
   virtual double use_of(LinkId link) = 0;
-  /** Returns whether events are left that may wake a rank: those of schedules, and messages other than background
-   * traffic's. Looks at all of them. */
+  /** Returns whether pending events may wake a rank: events of schedules, and messages other than background traffic.
+   * Scans all events. */
   virtual bool has_foreground() const { return true; }
-  /** Lets events happen although no call and no message of a rank is in progress, until end_background(). */
+  /** Keeps events going, even without calls and messages of ranks in progress, until end_background(). */
   void begin_background() { ++background_; }
-  /** Called by a rank, or while events happen. Without calls and messages, the events that are left never happen. */
+  /** Called by a rank, or while events happen. Without calls and messages, the remaining events never happen. */
   void end_background();
   void call_after(Seconds delay, Due& receiver, std::uint64_t what) override;
-  /** Called after an addition to the agenda, by a rank or SimGrid's kernel. */
+  /** Must be called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
   /** Makes rendezvous messages and non-blocking collectives progress only in MPI calls (Progress::calls). */
   void advance_by_calls();
   bool by_calls() const { return by_calls_; }
-  /** Calls make_progress() of @p call from now on whenever @p actor, its rank @p rank, enters MPI. */
+  /** Registers @p call, whose make_progress() is called whenever @p actor, its rank @p rank, enters MPI. */
   void begin_progress(aid_t actor, ProgressedCall& call, int rank);
   void end_progress(aid_t actor, const ProgressedCall& call);
   /** Registers the start of a call. */
@@ -114,7 +114,7 @@ public:
   /** Counts the point-to-point messages and the flows of offloaded calls in flight. */
   void message_leaves() { ++messages_; }
   void message_ends() { --messages_; }
-  /** Registers a call's end for all its ranks; the call is kept until nothing runs. */
+  /** Registers the end of a call on all its ranks; the call is kept alive until no part of it runs. */
   void end(std::shared_ptr<void> call)
   {
     --calls_;

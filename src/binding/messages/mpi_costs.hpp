@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/** Makes SMPI use the costs of @p fabric, with OS noise of the ranks' cores; options on the command
- *  line take precedence. Must be called before SMPI starts the ranks. */
+/** Makes SMPI use the costs of @p fabric, with OS noise of the ranks' cores; command-line options take precedence. Call
+ * it before SMPI starts the ranks. */
 void set_mpi_costs(const Fabric& fabric, CoreNoise& noise);
 
-/** Cost of a poll that finds nothing; empty if the run sets smpi/test or smpi/iprobe. */
+/** Cost of a failed poll; empty if the run sets smpi/test or smpi/iprobe. */
 std::optional<Seconds> poll_overhead(const Fabric& fabric);
 
 } // namespace weft

@@ -24,7 +24,7 @@ void ResentTransfers::start(Transfer transfer)
 
 void ResentTransfers::send(std::size_t place)
 {
-  const auto send = rests_[place].transfer.send; // a copy: it may fail at once
+  const auto send = rests_[place].transfer.send; // a copy, since the transfer may fail immediately
   send(rests_[place].part, [this, place](const FlowResult& result) { ended(place, result); });
 }
 
@@ -42,7 +42,7 @@ void ResentTransfers::ended(std::size_t place, const FlowResult& result)
   await(place);
 }
 
-/** Schedules the next retransmission of a rest. */
+/** Schedules the next retransmission of a remainder. */
 void ResentTransfers::await(std::size_t place)
 {
   Rest& rest        = rests_[place];

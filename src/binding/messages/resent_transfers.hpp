@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Transfers of SimGrid's network that are sent again: when a profile of a platform turns a link off, a transfer on it
- * fails, and its sender sends the rest whenever its retransmission timeout has passed, as on weft's own network
+/* Retransmission of transfers on SimGrid's network: when a profile of a platform turns a link off, a transfer on it
+ * fails, and its sender resends the remainder whenever its retransmission timeout has passed, as on weft's own network
  * (faults/recovery.hpp). SimGrid's routes do not change. */
 #pragma once
 
@@ -21,14 +21,14 @@ class HostNetwork;
 class ResentTransfers : public Due {
 public:
   struct Transfer {
-    std::string what;                                    ///< names it if it is given up
-    std::function<void(double part, FlowEnd done)> send; ///< sends a part of it
-    std::function<std::string()> obstacle;               ///< names what is off on its way; empty: nothing
-    FlowEnd done;                                        ///< runs when it has arrived, or is given up
+    std::string what;                                    ///< name of the transfer for errors if it is given up
+    std::function<void(double part, FlowEnd done)> send; ///< sends the fraction `part` of the transfer
+    std::function<std::string()> obstacle;               ///< names the parts of its route that are off; empty: none
+    FlowEnd done;                                        ///< called when the transfer has arrived, or is given up
   };
 
   explicit ResentTransfers(const RecoveryModel& model) : model_(model) {}
-  /** Takes the time from this network, which must outlive it. */
+  /** Takes the simulated time from this network, which must outlive the object. */
   void serve(HostNetwork& network) { network_ = &network; }
   void start(Transfer transfer);
   const RecoveryCounts& counts() const { return counts_; }
@@ -38,13 +38,13 @@ public:
 private:
   struct Rest {
     Transfer transfer;
-    double part  = 1; // that has not arrived
+    double part  = 1; // fraction that has not arrived
     double since = 0; // time of the cut
-    int timeouts = 0; // that have passed since
+    int timeouts = 0; // timeouts since the cut
   };
   const RecoveryModel model_;
   HostNetwork* network_ = nullptr;
-  std::vector<Rest> rests_; // with transfers that have not been cut
+  std::vector<Rest> rests_; // includes transfers that have not been cut
   std::vector<std::size_t> idle_;
   RecoveryCounts counts_;
 

@@ -11,7 +11,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Returns a part of a flow. */
+/** Returns a fraction of a flow. */
 StreamFlow part_of(StreamFlow flow, double part)
 {
   flow.wire = flow.wire * part;

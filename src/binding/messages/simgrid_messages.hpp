@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/** Creates a network whose messages and flows are SimGrid's. @p resent sends again what fails; null: it is reported. */
+/** Creates a network whose messages and flows are SimGrid's. @p resent retransmits failed transfers; null: failures are
+ * reported. */
 std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs,
                                                        ResentTransfers* resent = nullptr);
 

@@ -145,7 +145,7 @@ CallTrace::CallTrace(const std::string& path) : file_(path)
     actor.on_exit([this, &rank](bool /*killed*/) { flush(rank); });
   });
   sg::Exec::on_start_cb([this](const sg::Exec& exec) {
-    if (exec.get_name() == "computation") // from smpi_execute; the time of a poll is part of its call
+    if (exec.get_name() == "computation") // from smpi_execute; the time of a poll belongs to its call
       compute(sg::this_actor::get_pid(), exec.get_cost());
   });
   sg::Exec::on_completion_cb([this](const sg::Exec& /*exec*/) {
@@ -167,7 +167,7 @@ void CallTrace::begin(const std::string& path)
 
 std::ostream& CallTrace::file()
 {
-  if (not has_header_) // all ranks are known only now
+  if (not has_header_) // the set of ranks is complete only now
     file_ << trace::FORMAT << ' ' << trace::VERSION << ' ' << ranks_.size() << '\n';
   has_header_ = true;
   return file_;
@@ -185,7 +185,7 @@ void CallTrace::write(const TraceLine& line)
     file() << line.text() << '\n';
 }
 
-/** Writes the computation and the sleep of the rank since its last call. */
+/** Writes the computation and sleep of the rank since its last call. */
 void CallTrace::flush(TracedRank& rank)
 {
   if (rank.operations > 0)
@@ -202,7 +202,7 @@ void CallTrace::compute(aid_t actor, double operations)
   TracedRank* const rank = by_actor_.get(actor);
   if (not rank)
     return;
-  if (rank->in_call) // computed before the call; SMPI simulates it when the call begins
+  if (rank->in_call) // computed before the call; SMPI simulates it at the start of the call
     return write(TraceLine(*rank, "compute").real(operations));
   if (sg::Engine::get_clock() - rank->since > NO_TIME)
     flush(*rank);
@@ -212,7 +212,7 @@ void CallTrace::compute(aid_t actor, double operations)
 TraceLine CallTrace::enter(const char* call)
 {
   TracedRank& rank = *by_actor_.get(sg::this_actor::get_pid());
-  if (thread_actor != 0) { // the calls of a rank follow each other in a trace
+  if (thread_actor != 0) { // calls of a rank are sequential in a trace
     TraceLine line(rank, call);
     line.unfit = "from another thread than main's, which traces do not support";
     return line;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Call trace of a run (in the file named by WEFT_CALLS): for each call of the program, the line
- * that trace/calls.hpp specifies; between calls, computation (in operations, whose duration
- * depends on the host) and the duration of anything else (sleeps, clock reads). traced_call.hpp
+ * that trace/calls.hpp specifies; between calls, computation (in operations, whose duration depends on the host) and
+ * the duration of other activities (sleeps, clock reads). traced_call.hpp
  * writes the lines. */
 #pragma once
 
@@ -30,7 +30,7 @@ public:
   void open(Handle handle)
   {
     const auto [place, is_new] = numbers_.try_emplace(handle, next_);
-    if (not is_new) // the handle ended without a call that shows it
+    if (not is_new) // the handle ended without a call that shows its end
       return;
     if (free_.empty()) {
       ++next_;
@@ -61,7 +61,7 @@ struct TracedRank {
   TracedHandles<MPI_Win> windows      = {};
   bool in_call                        = false;
   double since                        = 0; ///< end of the last call or computation
-  double operations                   = 0; ///< computed since then, not yet written
+  double operations                   = 0; ///< computed since then and not yet written
 };
 
 /** Line of a call, written word by word. */
@@ -73,7 +73,7 @@ public:
   TracedRank& rank;
   MPI_Comm comm = MPI_COMM_NULL; ///< communicator of the call
   int root      = -1;
-  std::vector<MPI_Request> requests; ///< requests that the call waits for
+  std::vector<MPI_Request> requests; ///< requests for which the call waits
   std::string unfit;                 ///< reason why a trace cannot represent the call
 
   TraceLine(TracedRank& its_rank, const char* its_call);
@@ -111,9 +111,9 @@ public:
   /** Starts a trace, before the ranks start. */
   static void begin(const std::string& path);
 
-  /** The current rank enters a call. */
+  /** Reports that the current rank enters a call. */
   TraceLine enter(const char* call);
-  /** The rank leaves the call, which gets a line if it is @p done or unfit for a trace. */
+  /** Reports that the rank leaves the call, which gets a line if it is @p done or unfit for a trace. */
   void leave(const TraceLine& line, bool done);
   /** Writes the members of a communicator, once. */
   void introduce(MPI_Comm comm);

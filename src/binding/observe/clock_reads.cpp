@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Detects programs that wait for their own computation, by any of three signs:
  *
- *   - a rank reads the clock many times in succession, and only the reads themselves advance it
- *     (smpi/wtime);
- *   - between many pairs of reads of equal times, this machine computes for a microsecond or more;
+ *   - a rank reads the clock many times in succession, and only the reads themselves advance it (smpi/wtime);
+ *   - between many pairs of reads of equal times, the rank computes for a microsecond or more of real time;
  *   - between fewer pairs, it computes for seconds in total.
  *
- * Programs that read the clock around their MPI calls do not compute between the end of one and
- * the start of the next. The note is printed while the program runs, since the run may never end;
- * the record does not depend on it.
+ * Programs that read the clock around their MPI calls do not compute between the end of one call and the start of the
+ * next. The note is printed while the program runs, since the run may never end; the record does not depend on it.
  */
 #include "binding/observe/clock_reads.hpp"
 
@@ -46,7 +44,7 @@ struct Reads {
 struct AllReads {
   ActorMap<Reads> by_rank;
   std::int64_t still = 0; ///< reads that found the clock where the same rank's previous read left it
-  std::int64_t steps = 0; ///< those of `still` before which this machine computed for at least STEP
+  std::int64_t steps = 0; ///< those of `still` that follow at least STEP of real computation
   Machine::duration computing{};
   bool told = false;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Warning about programs that wait for a clock that does not advance.
  *
- * If computation takes no simulated time, the clock advances only in MPI calls. A program that
- * computes until some time has passed, or that times one step to choose the number of steps, may
- * then never end.
+ * If computation takes no simulated time, the clock advances only in MPI calls. A program that computes until some time
+ * has passed, or that times one step to choose the number of steps, may then never end.
  */
 #pragma once
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI's timer of computation, read only if its value is used.
+/* SMPI's computation timer, read only if its value is used.
  *
- * SMPI reads the thread's CPU time at the start and end of each MPI call: two system calls per MPI
- * call, a tenth of the cost of an offloaded Allreduce. It needs them to turn computation into
- * simulated time (weft's --host-speed), for its own statistics, and inside loops that a program
- * samples (SMPI_SAMPLE_…). With privatization by mmap it also maps a rank's variables there. In
- * all other cases these functions of SMPI have no effect. Calls from other threads of the program
- * leave the main thread's computation as it is.
+ * SMPI reads the thread's CPU time at the start and end of each MPI call: two system calls per MPI call, a tenth of the
+ * cost of an offloaded Allreduce. It needs them to convert computation into simulated time (weft's --host-speed), for
+ * its own statistics, and inside loops that a program samples (SMPI_SAMPLE_…). With privatization by mmap it also maps
+ * a rank's variables there. In all other cases these functions of SMPI have no effect. Calls from other threads of the
+ * program do not change the main thread's computation.
  */
 #include "binding/observe/computation_clock.hpp"
 

@@ -7,9 +7,9 @@
 
 namespace weft {
 
-using Json = nlohmann::ordered_json; // keeps fields in the order in which a reader wants them
+using Json = nlohmann::ordered_json; // keeps fields in insertion order
 
-/** Returns a row for each of @p items, made by @p to_row, which skips an item by returning null. */
+/** Returns a row, made by @p to_row, for each of @p items; items for which @p to_row returns null are skipped. */
 template <class Items, class ToRow> Json rows_of(const Items& items, const ToRow& to_row)
 {
   Json rows = Json::array();

@@ -10,10 +10,10 @@ namespace weft {
 
 enum class CallKind {
   communicators,  ///< creating and freeing communicators
-  point_to_point, ///< send, receive, and starting either
-  waits,          ///< calls that block until something has happened
-  polls,          ///< calls that only test whether it has
-  collectives,    ///< blocking ones, and starting non-blocking ones
+  point_to_point, ///< send, receive, and their non-blocking starts
+  waits,          ///< calls that block until a request completes
+  polls,          ///< calls that only test for completion
+  collectives,    ///< blocking collectives, and starts of non-blocking ones
   one_sided,
   io,
   other, ///< MPI_Init, MPI_Finalize, the clock
@@ -28,18 +28,18 @@ constexpr std::array<const char*, CALL_KINDS> KIND_NAMES = {"communicators", "po
 struct MpiFunction {
   const char* name;
   CallKind kind;
-  bool traced           = true; ///< SimGrid's own trace shows its calls
+  bool traced           = true; ///< true if SimGrid's own trace shows its calls
   std::int64_t calls    = 0;
   double total_time     = 0; ///< simulated seconds, summed over ranks
   double max_time       = 0; ///< longest time of one call
   bool known_to_profile = false;
-  bool progresses       = false; ///< progresses(*this), once it is known to the profile
+  bool progresses       = false; ///< cached result of progresses(*this), set once the profile knows the function
 };
 
 /** Returns whether a library progresses messages and requests in each call of @p function: waits, polls, one-sided
- * calls, and blocking calls that several ranks make together. Calls that send, receive, or start either do so only
+ * calls, and blocking calls that several ranks make together. Sends, receives and their non-blocking starts do so only
  * while they wait, and local calls never: as in Open MPI (ompi/mca/pml/ucx/pml_ucx.c, ob1/pml_ob1_isend.c and
- * pml_ob1_irecv.c call opal_progress only to wait; ompi/request/req_test.c once a test that finds nothing) and MPICH
+ * pml_ob1_irecv.c call opal_progress only to wait; ompi/request/req_test.c once per failed test) and MPICH
  * (MPID_Progress_wait, MPID_Progress_test). */
 bool progresses(const MpiFunction& function);
 

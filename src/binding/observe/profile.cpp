@@ -33,7 +33,7 @@ bool progresses(const MpiFunction& function)
       return not has("_idup");
     case CallKind::collectives:
       return not starts;
-    case CallKind::io: // collective ones; others wait for the file system
+    case CallKind::io: // collective calls wait for ranks; all others wait for the file system
       return (has("_all") && not has("_iread") && not has("_iwrite")) || has("_ordered") || has("_open") ||
              has("_close") || has("_sync") || has("_set_") || has("_preallocate");
     case CallKind::point_to_point:
@@ -46,7 +46,7 @@ bool progresses(const MpiFunction& function)
 
 Profile& Profile::get()
 {
-  static auto* profile = new Profile; // leaked: ranks may end during static destruction
+  static auto* profile = new Profile; // leaked, since ranks may end during static destruction
   return *profile;
 }
 
@@ -83,13 +83,13 @@ KindTime& Profile::time_of(const RankActivity& rank, CallKind kind)
   const auto at = static_cast<std::size_t>(rank.rank);
   if (at >= times.size()) {
     if (times.empty())
-      times.reserve(ranks_.size()); // exactly: doubling would waste memory
+      times.reserve(ranks_.size()); // exact size, since doubling would waste memory
     times.resize(ranks_.size());
   }
   return times[at];
 }
 
-/** Returns the activity of the current thread of a rank, a simulated one other than main's. */
+/** Returns the activity of the current simulated thread of a rank, other than the main thread. */
 RankActivity* Profile::activity_of_thread(aid_t actor)
 {
   const RankActivity* const rank = by_actor_.get(actor);
@@ -211,7 +211,7 @@ KindTime Profile::known_time_of(const RankActivity& rank, std::size_t kind) cons
   return at < times_[kind].size() ? times_[kind][at] : KindTime();
 }
 
-/** Returns the times of some ranks in a part of the run. */
+/** Returns the times of some ranks within an interval of the run. */
 Json Profile::kinds_of(const std::vector<const RankActivity*>& ranks, double begin, double end) const
 {
   Json rows = Json::array();

@@ -2,9 +2,9 @@
 /* Breakdown of the ranks' simulated time by kind of call and rank, and by MPI function.
  *
  * Each MPI function that can take simulated time is wrapped (timed_calls.cpp,
- * communicator_making.cpp) in a TimedCall, which reads the clock before and after. Only the
- * outermost of nested calls counts, so that each moment of a rank is counted once: in a call,
- * outside MPI, or after the rank's end. A rank's times add up to the run's.
+ * communicator_making.cpp) in a TimedCall, which reads the clock before and after. Only the outermost of nested calls
+ * counts, so that each moment of a rank is counted once: in a call, outside MPI, or after the rank's end. A rank's
+ * times add up to the run's.
  */
 #pragma once
 
@@ -37,11 +37,11 @@ struct RankActivity {
   int rank;
   bool over = false; ///< true once the rank has ended
   aid_t actor;
-  MpiFunction* inside = nullptr; ///< outermost call that the rank is in
+  MpiFunction* inside = nullptr; ///< outermost call in progress
   double since        = 0;       ///< start of that call, or end of the rank
   double begun        = 0;       ///< start of the rank
-  bool attends        = false;   ///< its MPI library progresses now
-  double attended     = -1;      ///< time until which it last did, before this call; negative: never
+  bool attends        = false;   ///< true if its MPI library progresses now
+  double attended     = -1;      ///< end of its last progress before this call; negative: none
 };
 
 /** Totals of one rank, with all its threads, for one kind of call. */
@@ -54,8 +54,8 @@ class Profile {
   std::deque<RankActivity> ranks_;
   std::array<std::vector<KindTime>, CALL_KINDS> times_; // by rank; empty for kinds that no rank has called
   ActorMap<RankActivity*> by_actor_;                    // null for actors that are not ranks
-  std::map<aid_t, RankActivity> threads_;               // simulated threads of ranks other than main's, by their actors
-  std::map<aid_t, int> threads_attending_;              // how many of a rank's do, by the rank's actor
+  std::map<aid_t, RankActivity> threads_;               // simulated threads of ranks, except main threads, by actor
+  std::map<aid_t, int> threads_attending_;              // number of progressing threads of a rank, by the rank's actor
   std::vector<MpiFunction*> functions_;
   std::vector<CallSlice> slices_;
   std::function<void(aid_t actor)> on_entry_;
@@ -72,53 +72,53 @@ class Profile {
 public:
   bool keep_slices = false;
 
-  /** Returns the process's profile. Ranks are unknown to it until they are announced. */
+  /** Returns the process's profile. Ranks must be announced by rank_begins(). */
   static Profile& get();
   /** Announces a rank; ranks are numbered in this order. */
   void rank_begins(aid_t actor);
   void rank_ends(aid_t actor);
 
-  /** The current rank enters @p function. Returns null if the call is not counted: it is nested in
-   *  another, or the actor is not a rank. */
+  /** Records that the current rank enters @p function. Returns null if the call is not counted: it is nested in
+   * another, or the actor is not a rank. */
   RankActivity* enter(MpiFunction& function);
   void leave(RankActivity& rank);
 
   /** Closes the calls in progress, if a run ends before its program does. */
   void stop();
 
-  /** Calls @p told for each call that a rank enters in which libraries progress. */
+  /** Registers @p told, called whenever a rank enters a call in which libraries progress. */
   void on_entry(std::function<void(aid_t actor)> told) { on_entry_ = std::move(told); }
   bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
-  /** Returns whether a rank is in a call, in which its functions may be called back. */
+  /** Returns whether a rank is in a call, so that its callbacks may run. */
   bool is_in_call(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
-  /** Number of calls that a rank has completed and that may have sent messages. */
+  /** Returns the number of calls that a rank has completed and that may have sent messages. */
   std::int64_t completed_calls(aid_t actor) const;
   /** Number of a rank in the run. */
   int rank_of(aid_t actor) const { return by_actor_.get(actor)->rank; }
-  /** Returns whether the MPI library of a rank progresses now, which it does in calls that wait. */
+  /** Returns whether the MPI library of a rank progresses now, as it does in calls that wait. */
   bool attends(aid_t actor) const
   {
     return by_actor_.get(actor)->attends || (not threads_attending_.empty() && threads_attending_.contains(actor));
   }
-  /** Returns the time until which it last progressed: @p now, if it does so now; negative: never. */
+  /** Returns the end of its last progress: @p now, if it progresses now; negative: none. */
   double attended(aid_t actor, double now) const
   {
     const RankActivity& rank = *by_actor_.get(actor);
     return attends(actor) ? now : rank.attended;
   }
-  /** Marks the current thread of a rank as progressing MPI while it waits; returns false if it does already. */
+  /** Marks the current thread of a rank as progressing MPI while it waits; returns false if it already is. */
   bool begin_attending(aid_t actor);
   void end_attending(aid_t actor);
-  /** The record's `profile`, `mpi_calls`, `slices`. Empty if the program's calls were not seen (no
-   *  LD_PRELOAD). */
+  /** Fields `profile`, `mpi_calls` and `slices` of the record. Empty if the program's calls were not seen (no
+   * LD_PRELOAD). */
   nlohmann::ordered_json kinds_to_json(double simulated_time) const;
-  /** The same for some ranks, by their @p actors, from their start to @p end. */
+  /** The same fields for some ranks, by their @p actors, from their start to @p end. */
   nlohmann::ordered_json kinds_to_json(double end, const std::vector<aid_t>& actors) const;
   nlohmann::ordered_json functions_to_json() const;
   nlohmann::ordered_json slices_to_json() const;
 };
 
-/** Counts its lifetime as a call of @p function by the current rank. */
+/** Scope that counts its lifetime as a call of @p function by the current rank. */
 class TimedCall {
   RankActivity* rank_;
 
@@ -131,7 +131,7 @@ public:
     if (rank_)
       Profile::get().leave(*rank_);
   }
-  /** True if the program makes the call, as opposed to MPI within another call. */
+  /** Returns true if the program makes the call, as opposed to MPI within another call. */
   bool outermost() const { return rank_ != nullptr; }
 };
 

@@ -9,7 +9,7 @@ bool RankCounters::counting = false; // NOLINT(cppcoreguidelines-avoid-non-const
 
 RankCounters& RankCounters::of(aid_t actor)
 {
-  static auto& all = *new std::map<aid_t, RankCounters>; // leaked: ranks may end during static destruction
+  static auto& all = *new std::map<aid_t, RankCounters>; // leaked, since ranks may end during static destruction
   counting         = true;
   return all[actor];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Counters of each rank's calls, for tools that the program contains (MPI_T). Off until a rank asks for its counters,
- * because the profile and the record keep no such table. */
+/* Counters of each rank's calls, for tools in the program (MPI_T). Disabled until a rank asks for its counters, because
+ * the profile and the record do not need such a table. */
 #pragma once
 
 #include "binding/observe/mpi_function.hpp"
@@ -46,7 +46,7 @@ public:
 
   /** Returns whether any rank has asked for its counters. */
   static bool exist() { return counting; }
-  /** Returns the counters of a rank, which all ranks have from now on. */
+  /** Returns the counters of a rank, and enables counting for all ranks. */
   static RankCounters& of(aid_t actor);
 
   /** Counts a call of an MPI function. Out of line: most runs have no such tool. */

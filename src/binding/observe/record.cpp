@@ -132,8 +132,8 @@ public:
 
 } // namespace
 
-// Written row by row: for a fabric with many links, the rows as Json would take several times the
-// memory of the fabric itself.
+// Written row by row: for a fabric with many links, a Json object with all rows would take several times the memory of
+// the fabric itself.
 void Record::write_links(const Run& run, std::ostream& file) const
 {
   RepeatedNumber bandwidth;
@@ -207,8 +207,7 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
 
 Json Record::calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world) const
 {
-  // Keys hold addresses, which differ between runs, so rows are ordered by what the addresses stand
-  // for.
+  // Keys contain addresses, which differ between runs, so rows are ordered by the objects' names.
   std::map<CallName, CallStatistics> rows;
   for (const auto& [key, row] : calls_) {
     if (world && key.world != *world)
@@ -230,7 +229,7 @@ constexpr double P99    = 0.99;
 
 } // namespace
 
-// Whoever carries a call out: calls that a job offloads alone may fall back beside others.
+// Regardless of the executing mechanism: calls that a job offloads when alone may fall back when other jobs run.
 Json Record::durations_to_json(int world) const
 {
   using Name = std::tuple<std::string, int, std::string, std::string>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Record of a run: calls, offloaded or not and why, and the activity of switches and links.
+/* Record of a run: calls, whether and why they were offloaded, and the activity of switches and links.
  *
  * Written as one JSON object; docs/record.md describes every field.
  */
@@ -57,7 +57,7 @@ struct SwitchEvent {
 
 /** One rank's call that the hosts executed by a schedule. */
 struct HostedCall {
-  int rank; ///< in the run
+  int rank; ///< number in the run
   std::string collective;
   std::string algorithm;
   double segment; ///< segment size in bytes; 0: messages are not segmented
@@ -66,9 +66,9 @@ struct HostedCall {
   double end;
 };
 
-/** Outcome of a run, or of one of its jobs, as far as the simulation can tell. */
+/** Outcome of a run, or of one of its jobs, as far as the simulation can determine it. */
 struct Outcome {
-  std::string kind = "completed"; ///< docs/record.md lists all
+  std::string kind = "completed"; ///< docs/record.md lists all kinds
   std::string message;
   std::string signal      = {}; ///< name of the signal that killed a job's rank; empty if none did
   std::optional<int> rank = {}; ///< rank that the signal killed
@@ -86,7 +86,7 @@ class Record {
     const MechanismKind* mechanism;
     Fallback reason;
     std::string algorithm; // weft's algorithm on the hosts; empty if none
-    int world;             // number of the job's MPI_COMM_WORLD
+    int world;             // index of the job's MPI_COMM_WORLD
     auto tie() const
     {
       return std::tuple{kind,
@@ -102,7 +102,7 @@ class Record {
     bool operator<(const Key& other) const { return tie() < other.tie(); }
   };
   std::map<Key, CallStatistics> calls_;
-  std::map<Key, Histogram> durations_;                    // only if they are kept
+  std::map<Key, Histogram> durations_;                    // only if durations are recorded
   std::map<std::pair<int, int>, SwitchWork> on_switches_; // by world and index of the switch
   std::vector<SwitchEvent> events_;
   std::vector<HostedCall> host_calls_;
@@ -112,21 +112,21 @@ public:
   bool keep_durations  = false;
   bool host_stages     = false;  ///< true if ranks of a host combined their contributions to an offloaded call
   std::string messages = "smpi"; ///< transport of point-to-point messages
-  std::string messages_reason;   ///< why the requested transport was not used
+  std::string messages_reason;   ///< reason why the requested transport was not used
   Outcome outcome;
 
-  /** Counts one rank's call. @p algorithm: weft's on the hosts; empty if none executed the call. @p world: number of
-   * the job's MPI_COMM_WORLD. */
+  /** Counts one rank's call. @p algorithm: weft's algorithm on the hosts; empty if none executed the call. @p world:
+   * index of the job's MPI_COMM_WORLD. */
   void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world, double duration);
-  /** Counts an offloaded call of the job with this @p world on a switch. */
+  /** Counts an offloaded call of the job of @p world on a switch. */
   void count_on_switch(int world, int index, Bytes reduced, Bytes multicast);
-  /** Returns the work of a switch for the job with this @p world. */
+  /** Returns the work of a switch for the job of @p world. */
   SwitchWork on_switch(int world, int index) const;
   void add_event(const SwitchEvent& event);
   /** Adds a call; called only if events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
 
-  /** Facts about the run that the record needs besides the calls. */
+  /** Facts about the run that the record needs in addition to the calls. */
   struct Run {
     const Fabric& fabric;
     OffloadMode mode;
@@ -134,23 +134,23 @@ public:
     int hosts_used        = 0;
     double simulated_time = 0;
     const std::vector<Aggregation>& switches;
-    std::vector<const RecordPart*> parts;                      ///< parts of mechanisms, in their order
+    std::vector<const RecordPart*> parts;                      ///< record parts of mechanisms, in order
     std::function<double(LinkId)> bytes_on_link;               ///< 0 if not counted
     std::function<std::optional<LookupCounters>(int)> lookups; ///< by switch; empty without a cache
-    std::map<std::string, std::string> algorithms;             ///< collective -> fallback algorithm
-    std::optional<StacksMade> stacks;                          ///< empty if SimGrid created them
-    std::vector<std::string> tunings_off;                      ///< names
+    std::map<std::string, std::string> algorithms;             ///< fallback algorithm by collective
+    std::optional<StacksMade> stacks;                          ///< empty if SimGrid allocated them
+    std::vector<std::string> tunings_off;                      ///< names of disabled tunings
     std::optional<Seconds> poll_overhead;                      ///< empty if set by SMPI's options
-    Json jobs;       ///< rows of the jobs; null if smpirun launched the only one
-    Json spawned;    ///< rows of the worlds that ranks have spawned; null if there are none
-    Json resolution; ///< when the network's resolution took effect; null if it did not
-    Json packets;    ///< work of the network of packets; null if messages are flows
+    Json jobs;       ///< rows of the jobs; null if smpirun launched the only job
+    Json spawned;    ///< rows of spawned worlds; null if there are none
+    Json resolution; ///< use of the network's time resolution; null if it had no effect
+    Json packets;    ///< work counters of the packet network; null if messages are flows
   };
   /** Writes the record as JSON text. Deterministic. */
   void write_json(const Run& run, std::ostream& file) const;
-  /** Returns the rows of calls in the job with this @p world, or in all. @p algorithms: Run::algorithms. */
+  /** Returns the rows of calls in the job of @p world, or in all jobs. @p algorithms: Run::algorithms. */
   Json calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world = {}) const;
-  /** Returns the distributions of durations of calls in the job with this @p world, if they are kept. */
+  /** Returns the distributions of call durations in the job of @p world, if they are recorded. */
   Json durations_to_json(int world) const;
 
 private:

@@ -12,11 +12,11 @@ class RecordFile {
   std::string path_;
 
 public:
-  /** Creates the destination. @p path is empty if no record is wanted. */
+  /** Creates the destination. @p path is empty if no record is requested. */
   explicit RecordFile(std::string path) : path_(std::move(path)) {}
   bool wanted() const { return not path_.empty(); }
   const std::string& path() const { return path_; }
-  /** Writes the file by @p writer, atomically. If that fails, prints the reason and ends the process. */
+  /** Writes the file atomically by @p writer. If that fails, prints the reason and ends the process. */
   void write(const std::function<void(std::ostream&)>& writer) const;
 };
 

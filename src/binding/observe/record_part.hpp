@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* A mechanism's additions to the record, beside the rows that all mechanisms have. */
+/* A mechanism's additions to the record, on top of the rows common to all mechanisms. */
 #pragma once
 
 #include "binding/observe/json_rows.hpp"
@@ -18,9 +18,9 @@ public:
 
   /** Adds fields after the rows of calls. */
   virtual void add_rows(Json& /*record*/) const {}
-  /** Adds fields that list single calls, if events are kept. */
+  /** Adds fields that list individual calls, if events are kept. */
   virtual void add_events(Json& /*record*/) const {}
-  /** Name of the field that links have for this mechanism; empty: none. */
+  /** Name of the field that this mechanism adds to links; empty: none. */
   virtual std::string_view link_field() const { return {}; }
   virtual double on_link(LinkId /*link*/) const { return 0; }
 };

@@ -25,7 +25,7 @@ template <class... Roles, class... Arguments> class TracedRoles<trace::List<Role
     else
       return Written<Role>::WIDTH;
   }
-  /** Calls @p visit with each role's writing and its arguments. */
+  /** Calls @p visit with each role's Writing and its arguments. */
   template <class Visit> void each(Visit&& visit) const { next<0, Visit, Roles...>(visit); }
   template <std::size_t at, class Visit> void next(Visit& /*visit*/) const {}
   template <std::size_t at, class Visit, class Role, class... Rest> void next(Visit& visit) const

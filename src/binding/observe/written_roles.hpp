@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Trace text of each role of a call (trace/calls.hpp): inputs are read before the call, since it
- * changes requests, and outputs after it. */
+/* Trace text of each role of a call (trace/calls.hpp): inputs are read before the call, since the call changes
+ * requests, and outputs after it. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"
@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/** Default writing of a role with WIDTH arguments: writes nothing. */
+/** Default Writing of a role with WIDTH arguments: writes nothing. */
 template <std::size_t width> struct Writing {
   static constexpr std::size_t WIDTH = width;
   template <class... Arguments> static void context(TraceLine& /*line*/, const Arguments&... /*all*/) {}

@@ -16,14 +16,14 @@ using simgrid::smpi::fields_of;
 using simgrid::smpi::is_active;
 using simgrid::smpi::layout_of;
 
-/** Statuses of last parts that have been finished, by composed request. */
+/** Statuses of finished last parts, by composed request. */
 std::unordered_map<MPI_Request, MPI_Status>& last_statuses()
 {
   static std::unordered_map<MPI_Request, MPI_Status> all;
   return all;
 }
 
-/** Calls for composed requests whose parts are finished. */
+/** Hooks of composed requests whose parts are finished. */
 std::unordered_map<MPI_Request, std::function<void(MPI_Request)>>& hooks_of_parts()
 {
   static std::unordered_map<MPI_Request, std::function<void(MPI_Request)>> all;
@@ -43,7 +43,7 @@ int& last_error()
   return error;
 }
 
-/** PartPlace of an entry of the list that wait_among_parts() waits for. */
+/** Position of an entry in the list for which wait_among_parts() waits. */
 struct PartPlace {
   std::size_t request;
   std::optional<std::size_t> part;
@@ -65,7 +65,7 @@ bool finish_parts(MPI_Request request, bool only_ended)
 {
   std::vector<MPI_Request>& parts = fields_of(request).parts;
   const int count                 = static_cast<int>(parts.size());
-  if (only_ended) { // tests only activities, and SMPI's testall() drops statuses
+  if (only_ended) { // SMPI's testall() tests only activities, and discards statuses
     for (MPI_Request& part : parts) {
       int flag = 1;
       MPI_Status status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages that ranks wait for, as text: for a deadlock, and for a run that exceeds its memory. */
+/* Text descriptions of the messages that ranks wait for: for a deadlock, and for a run that exceeds its memory. */
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/request_list.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::size_t SHOWN_WAITS    = 8;
 constexpr std::size_t SHOWN_MESSAGES = 4;
-/** Memory of a message beside its data, in bytes. */
+/** Memory per message in addition to its data, in bytes. */
 constexpr std::size_t A_MESSAGE = 500;
-/** Memory from which a queue of unexpected messages is noted. */
+/** Memory size from which an unexpected message queue is reported. */
 constexpr std::size_t WORTH_NOTING = 8U << 20U;
 
 int rank_of_actor(aid_t actor)
@@ -72,7 +72,7 @@ std::string text_of_time(double seconds)
 /** One rank's wait, with the rank to sort by. */
 using Wait = std::pair<int, std::string>;
 
-/** Returns the first texts, each as a sentence, and the number of the others. */
+/** Returns the first texts, each as a sentence, and the number of the remaining ones. */
 std::string sentences(std::vector<Wait> waits)
 {
   std::ranges::stable_sort(waits, {}, &Wait::first);
@@ -151,7 +151,7 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
   return sentences(std::move(waits)) + (messages.empty() ? "" : " Unexpected messages: " + messages + ".");
 }
 
-/** Called when the transport has allocated memory: @p bytes of data, or room for another message. */
+/** Called when the transport has allocated memory: @p bytes of data, or space for another message. */
 void OwnMessages::note_growth(std::size_t bytes)
 {
   kept_bytes_ += bytes;
@@ -163,8 +163,8 @@ void OwnMessages::note_growth(std::size_t bytes)
   note_longest_queue();
 }
 
-/** Leaves a file about the queue of unexpected messages that takes most memory, for the message of a run that is
- * killed because it has exceeded its memory. */
+/** Writes a file about the largest unexpected message queue, for the error of a run that is killed because it has
+ * exceeded its memory. */
 void OwnMessages::note_longest_queue()
 {
   struct Queue {

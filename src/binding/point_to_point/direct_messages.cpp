@@ -39,7 +39,7 @@ const KnownType* known_type(MPI_Datatype type)
   return found == types.end() ? nullptr : &*found;
 }
 
-/** Returns @p result of a call through SMPI, and notes the datatype of a successful one. */
+/** Returns @p result of a call through SMPI, and records the datatype on success. */
 int learn_type(int result, MPI_Datatype type)
 {
   if (result != MPI_SUCCESS || known_type(type) || not is_predefined(type))
@@ -67,7 +67,7 @@ void* accepted(void* buffer, MPI_Datatype type)
       accepted(static_cast<const void*>(buffer), type)); // NOLINT(cppcoreguidelines-pro-type-const-cast): as it came
 }
 
-/** One side of a message, as a program names it. */
+/** One side of a message, as given by the program. */
 struct MessageArguments {
   const void* buffer;
   int count;
@@ -81,7 +81,7 @@ struct DirectMessage {
   aid_t peer; ///< actor, or MPI_ANY_SOURCE
 };
 
-/** Returns what a direct call needs to know; nothing if SMPI has to make the call. */
+/** Returns the data needed for a direct call; nothing if SMPI must make the call. */
 std::optional<DirectMessage> check_direct(const MessageArguments& side, MPI_Comm comm, bool receives)
 {
   if (not OwnMessages::get() || not calls_are_direct() || not side.buffer || side.buffer == MPI_IN_PLACE ||
@@ -116,7 +116,7 @@ MPI_Request start_direct(const MessageArguments& side, const DirectMessage& mess
       .tag         = side.tag,
       .comm        = comm,
       .flags       = flags};
-  // A trace names each request.
+  // A trace must name each request, so sends cannot share one.
   const bool shares         = (flags & simgrid::smpi::NONBLOCKING_SEND_FLAG) != 0 &&
                               OwnMessages::get()->detaches(arguments.size) && not CallTrace::get();
   MPI_Request const request = shares ? request_of_sends(arguments) : pooled_request(arguments);
@@ -186,7 +186,7 @@ int direct_Sendrecv(decltype(&PMPI_Sendrecv) next_definition, const void* sent, 
   const MessageArguments in{received, receive_count, receive_type, from, receive_tag};
   const std::optional<DirectMessage> sends    = sent == received ? std::nullopt : check_direct(out, comm, false);
   const std::optional<DirectMessage> receives = sends ? check_direct(in, comm, true) : std::nullopt;
-  if (not receives || sends->peer == current_actor()) { // SMPI copies messages to oneself
+  if (not receives || sends->peer == current_actor()) { // SMPI copies messages of a rank to itself
     const int result = next_definition(sent, send_count, send_type, to, send_tag, received, receive_count, receive_type,
                                        from, receive_tag, comm, status);
     return learn_type(learn_type(result, send_type), receive_type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Direct calls of weft's point-to-point transport, bypassing SMPI's functions, for valid messages of predefined
- * datatypes. What SMPI's functions do besides (direct_calls.hpp) costs more than the message. @p next_definition is
- * SMPI's function, for all other calls and for invalid arguments. */
+ * datatypes. The additional work of SMPI's functions (direct_calls.hpp) costs more than the message. @p next_definition
+ * is SMPI's function, for all other calls and for invalid arguments. */
 #pragma once
 
 #include <smpi/smpi.h>

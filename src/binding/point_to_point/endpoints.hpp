@@ -18,8 +18,8 @@ public:
   struct Owner {
     aid_t actor;
     int communicator;
-    int ranks;  ///< in the communicator, or in the local group of an intercommunicator
-    int remote; ///< ranks in its remote group; 0: an intracommunicator
+    int ranks;  ///< size of the communicator, or of the local group of an intercommunicator
+    int remote; ///< size of its remote group; 0: an intracommunicator
   };
 
 private:
@@ -29,8 +29,8 @@ private:
   };
   struct OfActor {
     std::vector<Known> known;
-    std::size_t last  = 0; // position of the last one looked up
-    std::size_t limit = 0; // size at which unused ones are dropped
+    std::size_t last  = 0; // index of the last lookup
+    std::size_t limit = 0; // size at which unused endpoints are dropped
   };
   const MessageMatching& matching_;
   ActorMap<OfActor> by_actor_;
@@ -41,9 +41,9 @@ private:
 
 public:
   explicit Endpoints(const MessageMatching& matching) : matching_(matching) {}
-  /** Returns the endpoint of @p actor in @p comm. It is stable while a receive or message waits there. */
+  /** Returns the endpoint of @p actor in @p comm. It is stable while a receive or message is queued there. */
   MessageMatching::Endpoint of(aid_t actor, MPI_Comm comm);
-  /** Returns whose endpoint it is. */
+  /** Returns the owner of an endpoint. */
   const Owner& owner(MessageMatching::Endpoint endpoint) const { return owners_[endpoint]; }
 };
 

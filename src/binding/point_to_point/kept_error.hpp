@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/** Scope in which the error of a status stays what the program has set: only functions that complete several requests
- * change it (MPI 4.1, 3.2.5), and the empty status has none. SMPI always changes it. */
+/** Scope that preserves the error field of a status: only functions that complete several requests change it (MPI 4.1,
+ * 3.2.5), and the empty status has none. SMPI always changes it. */
 class KeptError {
   MPI_Status* status_;
   int error_;
@@ -18,14 +18,14 @@ public:
       : status_(status), error_(status == MPI_STATUS_IGNORE ? static_cast<int>(MPI_SUCCESS) : status->MPI_ERROR)
   {
   }
-  /** For the status of a request, which is empty if that is not active. */
+  /** For the status of a request; it is empty if the request is not active. */
   KeptError(MPI_Status* status, const MPI_Request* request)
       : KeptError(request && simgrid::smpi::is_active(*request) ? status : MPI_STATUS_IGNORE)
   {
   }
   KeptError(const KeptError&)            = delete;
   KeptError& operator=(const KeptError&) = delete;
-  /** Gives the status up, because it is empty. */
+  /** Stops preserving the field, because the status is empty. */
   void drop() { status_ = MPI_STATUS_IGNORE; }
   ~KeptError()
   {
@@ -34,7 +34,7 @@ public:
   }
 };
 
-/** Calls @p call, which completes one of several requests and sets @p index, with a place for its status. @return its
+/** Calls @p call, which completes one of several requests and sets @p index, with storage for its status. @return its
  * result, or the error of the status. */
 template <class Call> int with_error_of_status(MPI_Status* status, const int* index, Call&& call)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Matched messages: their data, and their way from the sender's host to the receiver's. */
+/* Matched messages: their data, and their transfer from the sender's host to the receiver's. */
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/kernel_scope.hpp"
@@ -21,8 +21,8 @@ using simgrid::smpi::RequestLayout;
 
 namespace weft {
 
-/** Returns whether a buffer is shared by ranks to save memory (SMPI_SHARED_MALLOC, --unchecked), so that copying it
- * would only take memory. Such buffers consist of pages. */
+/** Returns whether a buffer is shared by ranks to save memory (SMPI_SHARED_MALLOC, --unchecked), so that a copy would
+ * only take memory. Such buffers consist of pages. */
 bool OwnMessages::has_no_data(const void* buffer, std::size_t size)
 {
   constexpr std::size_t PAGE = 4096;
@@ -67,19 +67,19 @@ void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
   if (message.sender != MPI_REQUEST_NULL) {
     fields_of(message.sender).flags |= simgrid::smpi::MATCHED_FLAG;
     if (message.detached)
-      fields.detached_sender = message.sender; // released by finish_wait() of the receive
+      fields.detached_sender = message.sender; // finish_wait() of the receive releases it
   }
   if (message.arrived) {
     deliver(number);
     return;
   }
-  if (message.detached) // the receive buffer must not be read before its end
+  if (message.detached) // the receive buffer must not be read before completion
     copy_to_receive(message);
   if (not message.left)
     leave(number);
 }
 
-/** Copies the data, as the sender may reuse its buffer. */
+/** Copies the data, since the sender may reuse its buffer. */
 void OwnMessages::keep(Message& message)
 {
   if (message.copied || message.kept)
@@ -98,7 +98,7 @@ void OwnMessages::copy_to_receive(Message& message) const
   const RequestLayout& fields = layout_of(message.receive);
   const std::size_t size      = std::min(message.size, fields.real_size);
   if (not message.copied && fields.buffer && size > 0 && not has_no_data(fields.buffer, size))
-    std::memmove(fields.buffer, message.data, size); // stand-ins in SMPI collectives share scratch memory
+    std::memmove(fields.buffer, message.data, size); // placeholders in SMPI collectives share scratch memory
   message.copied = true;
   if (message.kept)
     std::free(message.data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks that wait for messages, and the overheads of messages on their hosts. */
+/* Ranks that wait for messages, and message overheads on their hosts. */
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/ranks/current.hpp"
@@ -18,7 +18,7 @@ using simgrid::smpi::RequestLayout;
 namespace weft {
 namespace {
 
-/** "rank 3" */
+/** Returns "rank 3", for example. */
 std::string name_of_rank(aid_t actor)
 {
   const sg::ActorPtr its = sg::Actor::by_pid(actor);
@@ -30,8 +30,8 @@ std::string name_of_rank(aid_t actor)
 
 // ---- Overheads ---------------------------------------------------------------------------------------------------
 
-/** Returns a message's overhead on the sender's host for last_send_, on the receiver's for last_receive_. SMPI finds it
- * by way of several tables. */
+/** Returns a message's overhead on the sender's host for last_send_, on the receiver's for last_receive_. Cached, since
+ * SMPI looks it up through several tables. */
 double OwnMessages::overhead(Overhead& last, AskOverhead ask, std::size_t size, sg::Host* from, sg::Host* to) const
 {
   const bool local = from == to;
@@ -46,7 +46,7 @@ void OwnMessages::pay_for_send(const RequestLayout& fields)
   const bool goes_on = fields.detached || (fields.flags & (NONBLOCKING_SEND_FLAG | SYNCHRONOUS_FLAG)) != 0;
   if (not sends_cost_ || not goes_on)
     return;
-  // The two kinds of sends cost the same unless SMPI's options say otherwise; costs then vary.
+  // Both kinds of sends cost the same unless SMPI's options state otherwise; costs then vary.
   const auto ask = (fields.flags & NONBLOCKING_SEND_FLAG) != 0 ? &Host::oisend : &Host::osend;
   const double sleep =
       overhead(last_send_, ask, fields.size, place_of(fields.source).host, place_of(fields.destination).host);
@@ -65,7 +65,7 @@ double OwnMessages::take_overhead(MPI_Request request)
   if ((fields.flags & RECEIVE_FLAG) == 0 || fields.detached_sender == MPI_REQUEST_NULL)
     return 0;
   simgrid::smpi::Request::unref(&fields.detached_sender);
-  fields.detached_sender = MPI_REQUEST_NULL; // also if others refer to it
+  fields.detached_sender = MPI_REQUEST_NULL; // even if other references to it exist
   return overhead(last_receive_, &Host::orecv, fields.real_size, fields.source_host, place_of(fields.destination).host);
 }
 
@@ -134,7 +134,7 @@ void OwnMessages::sleep(const Waiter& waiter)
     }
     Asleep(const Asleep&)            = delete;
     Asleep& operator=(const Asleep&) = delete;
-    ~Asleep() // also if the rank is killed
+    ~Asleep() // also runs if the rank is killed
     {
       Waiter& its = waiters[self];
       if (std::exchange(its.asleep, nullptr) && its.missing == 0 && not sleep.over())
@@ -159,7 +159,7 @@ void OwnMessages::check(MPI_Request request)
     context_.abort("network-failure", describe_broken_message(name_of_rank(sg::this_actor::get_pid()), failure_));
 }
 
-/** Returns the actor that waits for a request: mostly the one that started it, or another of the same rank. */
+/** Returns the actor that waits for a request: usually the one that started it, or another thread of the same rank. */
 aid_t OwnMessages::waiting_actor(MPI_Request request)
 {
   if (not other_waiters_.empty())

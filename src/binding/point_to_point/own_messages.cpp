@@ -36,7 +36,7 @@ int matched_tag(int tag)
   return tag == MPI_ANY_TAG ? MessageMatching::ANY_TAG : tag;
 }
 
-/** Out of line, so that the frame of its caller stays small. */
+/** Out of line, so that its caller's stack frame stays small. */
 [[gnu::noinline]] Rendezvous rendezvous_of(const Fabric& fabric)
 {
   return fabric.mpi() ? fabric.mpi()->rendezvous : Rendezvous::get;
@@ -84,8 +84,8 @@ std::optional<std::string> OwnMessages::refusal_of_option(bool on_fabric)
 
 void OwnMessages::begin(RunContext& context)
 {
-  share_all_sleeps();                                   // overheads of messages
-  messages_of_run()         = new OwnMessages(context); // ranks may still end while static objects are destroyed
+  share_all_sleeps();                           // overheads of messages
+  messages_of_run() = new OwnMessages(context); // leaked, since ranks may still end while static objects are destroyed
   context.describe_messages = [](const ConcernsRank& concerns) { return messages_of_run()->describe_waits(concerns); };
 }
 
@@ -120,7 +120,7 @@ bool OwnMessages::start(MPI_Request request)
     return false;
   const bool receives = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0;
   if (not receives && place_of(fields.destination).gone)
-    return false; // SMPI reports it
+    return false; // SMPI reports the error
   prepare(fields, request);
   ++started_;
   if (receives)
@@ -148,7 +148,7 @@ void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
   fields.truncated       = false;
   fields.unmatched_types = false;
   fields.real_size       = fields.size;
-  // finish_wait() drops one reference; end() drops the other or, for a detached send, the end of its receive.
+  // finish_wait() drops one reference; end() drops the second or, for a detached send, the end of its receive.
   fields.references += 2;
 }
 
@@ -165,7 +165,7 @@ void OwnMessages::post(MPI_Request request)
   if (posted.found)
     match(posted.found->message, request, posted.found->source, posted.found->tag);
   else
-    fields.real_source = posted.place; // which SMPI reads only after a match
+    fields.real_source = posted.place; // SMPI reads it only after a match
 }
 
 void OwnMessages::send(MPI_Request request)
@@ -212,7 +212,7 @@ OwnMessages::Index OwnMessages::new_message(MPI_Request request)
     number = idle_.back();
     idle_.pop_back();
   }
-  fields_of(request).real_source = static_cast<aid_t>(number); // which SMPI does not read for sends
+  fields_of(request).real_source = static_cast<aid_t>(number); // SMPI does not read it for sends
   const int from                 = place_of(fields.source).vertex;
   const int to                   = place_of(fields.destination).vertex;
   messages_[number]              = {.sender    = request,
@@ -298,7 +298,7 @@ void OwnMessages::cancel_send(MPI_Request request)
     return;
   fields.flags |= simgrid::smpi::CANCELLED_FLAG;
   message.withdrawn = true;
-  message.copied    = true; // the data is not needed
+  message.copied    = true; // the data is no longer needed
   message.sender    = MPI_REQUEST_NULL;
   if (not message.left || message.arrived)
     forget(number);

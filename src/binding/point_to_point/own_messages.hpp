@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Point-to-point messages, matched by weft and carried by its network.
  *
- * The protocols are SMPI's (src/smpi/mpi/smpi_request.cpp): a detached send, which is short or buffered, completes at
- * once; an eager message leaves at once, any other when its receive is posted. A probe sees a message as soon as it is
- * sent. The sender of a detached or non-blocking message pays its overhead before the message leaves; the receiver of a
- * detached message pays in Request::finish_wait, which remains SMPI's. If the MPI library progresses only inside calls,
- * messages that are not eager also wait for ranks that compute (rendezvous_messages.cpp).
+ * The protocols are SMPI's (src/smpi/mpi/smpi_request.cpp): a detached send, which is short or buffered, completes
+ * immediately; an eager message leaves immediately, a rendezvous message when its receive is posted. A probe sees a
+ * message as soon as it is sent. The sender of a detached or non-blocking message pays its overhead before the message
+ * leaves; the receiver of a detached message pays in Request::finish_wait, which remains SMPI's. If the MPI library
+ * progresses only inside calls, rendezvous messages also wait for ranks that compute (rendezvous_messages.cpp).
  *
  * Messages are matched when they are sent or when their receive is posted, in the order of these calls. An endpoint
- * that has named MPI_ANY_SOURCE gets the messages of one instant when all ranks have run, in the order of their
+ * that has used MPI_ANY_SOURCE gets the messages of one instant after all ranks have run, in the order of their
  * senders' ranks, so that matches do not depend on the order in which SimGrid runs the ranks. */
 #pragma once
 
@@ -40,29 +40,29 @@ namespace weft {
 
 class OwnMessages : public Receiving, public Due, public ProgressedCall, public RecordPart {
   struct Message {
-    MPI_Request sender;  // null once its end does not depend on this message
+    MPI_Request sender;  // null once its completion no longer depends on this message
     MPI_Request receive; // null until there is one
-    MPI_Datatype type;   // null once it may have been freed
+    MPI_Datatype type;   // null once the type may have been freed
     std::byte* data;
     std::size_t size;
-    double sent; // time
+    double sent; // time of sending
     int source;  // actor
     int from;    // hosts
     int to;
     bool detached : 1;
     bool kept : 1;    // `data` is an allocated copy
-    bool left : 1;    // in flight, or arrived
-    bool arrived : 1; // or failed
-    bool copied : 1;  // into the receive buffer, or without data
+    bool left : 1;    // true if in flight, or arrived
+    bool arrived : 1; // true if arrived or failed
+    bool copied : 1;  // true if copied into the receive buffer, or without data
     bool failed : 1;
-    bool withdrawn : 1; // cancelled
-    bool asks : 1;      // leaves after a handshake in which ranks take part
+    bool withdrawn : 1; // true if cancelled
+    bool asks : 1;      // true if it leaves after a handshake in which ranks take part
   };
   struct Handshake {
-    double posted;         // time when both sides had posted the message
-    double since;          // the same, or when the rank that it waited for last has entered MPI
-    Seconds latency;       // of the request to send, and of the answer
-    bool answered = false; // by the receiver
+    double posted;         // time at which both sides had posted the message
+    double since;          // the same time, or the time at which the rank that it last waited for entered MPI
+    Seconds latency;       // latency of the request to send, and of the reply
+    bool answered = false; // true if the receiver has replied
   };
   struct Place { // location of an actor
     simgrid::s4u::Host* host = nullptr;
@@ -71,20 +71,20 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   };
   struct Waiter {
     Sleep* asleep     = nullptr;
-    int missing       = 0;     // requests whose end it awaits
-    bool pays         = false; // for the overheads of these, as they end
-    bool stays        = true;  // waits for all of them
+    int missing       = 0;     // incomplete requests for which it waits
+    bool pays         = false; // true if it pays for their overheads as they complete
+    bool stays        = true;  // true if it waits for all of them
     double busy_until = 0;     // end of the overheads so far
     double since      = -1;    // start of its latest wait; negative: none
   };
-  struct Probing { // what a rank in MPI_Probe waits for
+  struct Probing { // search key of a rank in MPI_Probe
     aid_t rank;
     aid_t source;
     int tag;
     Endpoints::Owner owner;
   };
   using Index = std::uint64_t;
-  /** Overhead of messages of one size, asked for last. */
+  /** Message overhead for the size asked for last. */
   struct Overhead {
     std::size_t size = 0;
     bool local       = false; // within a host
@@ -96,7 +96,7 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   HostNetwork* network_ = nullptr; // null before the first message
   bool sends_cost_      = false;
   bool receives_cost_   = false;
-  bool costs_vary_      = false; // with the message or host
+  bool costs_vary_      = false; // true if costs vary with the message or host
   Overhead last_send_;
   Overhead last_receive_;
   MessageMatching matching_;
@@ -110,22 +110,22 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   std::unordered_map<Index, Handshake> handshakes_; // of messages that have not left
   ActorMap<std::vector<Index>> held_;               // messages that wait for a rank to enter MPI
   bool reports_handshakes_ = false;
-  std::int64_t delayed_    = 0;  // messages that have waited so
+  std::int64_t delayed_    = 0;  // number of messages delayed in this way
   double delay_            = 0;  // sum of their delays
-  std::vector<aid_t> receivers_; // of messages that can be probed for when the instant ends
+  std::vector<aid_t> receivers_; // receivers of messages that can be probed for at the end of the instant
   ActorMap<Place> places_;
   ActorMap<Waiter> waiters_;
-  std::unordered_map<MPI_Request, aid_t> other_waiters_; // of requests that a thread of the rank waits for
-  bool receives_next_ = false;                           // a rank has made a matched receive
+  std::unordered_map<MPI_Request, aid_t> other_waiters_; // threads that wait for requests of their rank, by request
+  bool receives_next_ = false;                           // true if a rank has made a matched receive
   ActorMap<std::optional<Index>> next_received_;
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
   std::string failure_;                      // of the latest message that has failed
-  std::uint64_t started_            = 0;     // requests
-  std::size_t noted_messages_       = 0;     // at the last call of note_longest_queue()
-  std::size_t kept_bytes_           = 0;     // copied since then
-  std::size_t noted_bytes_          = 0;     // memory of the longest queue that has been noted
+  std::uint64_t started_            = 0;     // number of requests started
+  std::size_t noted_messages_       = 0;     // messages at the last call of note_longest_queue()
+  std::size_t kept_bytes_           = 0;     // bytes copied since then
+  std::size_t noted_bytes_          = 0;     // memory of the longest queue reported so far
   bool instant_ends_                = false; // due() will be called
   void (*told_of_end_)(MPI_Request) = nullptr;
   void (*told_of_message_)(aid_t)   = nullptr;
@@ -190,44 +190,45 @@ public:
     int tag;
     std::size_t size;
   };
-  /** Message that a matched probe has taken out of the queue. */
+  /** Message that a matched probe has removed from the queue. */
   struct Taken {
     std::uint64_t message;
     aid_t source;
     int tag;
   };
 
-  /** Returns the transport of the process; null if messages are SMPI's. */
+  /** Returns the process's transport; null if SMPI transfers messages. */
   static OwnMessages* get();
-  /** Returns why this run cannot use weft's transport, if it cannot. On a platform, SimGrid carries the messages. */
+  /** Returns the reason why this run cannot use weft's transport, if it cannot. On a platform, SimGrid carries the
+   * messages. */
   static std::optional<std::string> refusal(bool on_fabric = true);
-  /** The same, with the option of SimGrid that is the reason. */
+  /** As refusal(), with the SimGrid option that is the reason. */
   static std::optional<std::string> refusal_of_option(bool on_fabric);
-  /** Enables weft's transport for all messages from now on. */
+  /** Enables weft's transport for all subsequent messages. */
   static void begin(RunContext& context);
 
-  /** Starts a request as Request::start() does. @return false if SMPI has to start it */
+  /** Starts a request like Request::start(). @return false if SMPI must start it */
   bool start(MPI_Request request);
-  /** Returns how many requests have been started. */
+  /** Returns the number of requests started. */
   std::uint64_t started() const { return started_; }
   /** Returns the first matching message of the current rank. @p source is an actor, or MPI_ANY_SOURCE. */
   std::optional<Seen> probe(aid_t source, int tag, MPI_Comm comm);
-  /** Takes the first matching message of the current rank out of the queue (MPI_Improbe). */
+  /** Removes the first matching message of the current rank from the queue (MPI_Improbe). */
   std::optional<Taken> extract(aid_t source, int tag, MPI_Comm comm);
-  /** Lets the current rank's next receive get a message that extract() has returned. */
+  /** Makes the current rank's next receive get a message that extract() has returned. */
   void receive_next(std::uint64_t message);
-  /** Returns whether that receive has not been posted, and forgets the message. */
+  /** Returns whether that receive has not been posted, and drops the message. */
   bool forget_next();
   /** Cancels an own request unless it is matched. */
   void cancel(MPI_Request request);
   /** Returns whether messages progress only inside MPI calls. */
   bool by_calls() const { return by_calls_; }
-  /** Suspends the current rank until @p ends requests, all that await() has marked, have ended. */
+  /** Suspends the current rank until @p ends requests, all of which await() has marked, are complete. */
   void sleep(int ends);
-  /** Suspends it until one of these has ended. */
+  /** Suspends the current rank until one of these requests is complete. */
   void sleep_for_any();
-  /** Does the same, then suspends the rank until the overheads of receives are over: of @p requests that have ended,
-   * and of all whose end it awaits. They then finish without one. */
+  /** As sleep(), and then suspends the rank for the overheads of receives: of complete ones among @p requests, and of
+   * all for which it waits. They then finish without overhead. */
   void sleep_and_pay(int ends, std::span<const MPI_Request> requests);
   /** Returns whether overheads of receives depend on more than their sizes, so that sleep_and_pay() cannot be used. */
   bool pays_one_by_one() const { return receives_cost_ && costs_vary_; }
@@ -235,25 +236,25 @@ public:
   void await(MPI_Request request);
   /** Removes the mark. */
   void no_longer_await(MPI_Request request);
-  /** Lets the current rank sleep for the overheads of those of its requests that have received a detached message.
-   * They then finish without one. */
+  /** Suspends the current rank for the overheads of those of its requests that have received a detached message. They
+   * then finish without overhead. */
   void pay_for_receives(std::span<const MPI_Request> requests);
-  /** Returns whether a standard send of this many bytes completes at once. */
+  /** Returns whether a standard send of this many bytes completes immediately. */
   bool detaches(std::size_t size) { return Bytes(static_cast<double>(size)) < network().costs.detached_below; }
   /** Returns the host of an actor; null if the actor has ended. */
   simgrid::s4u::Host* host_of(aid_t actor) { return place_of(actor).host; }
-  /** Notes, for describe_waits(), that the current rank waits otherwise than by sleep(). */
+  /** Records, for describe_waits(), that the current rank waits other than by sleep(). */
   void begin_wait();
-  /** Notes what the current rank probes for until end_probe(). */
+  /** Records the current rank's probe until end_probe(). */
   void begin_probe(aid_t source, int tag, MPI_Comm comm);
   void end_probe() { probing_.erase(calling_actor()); }
   /** Gives a pending own request an activity, for SMPI to wait for and test. */
   void give_activity(MPI_Request request);
-  /** Ends the run if the message of a request has failed. */
+  /** Aborts the run if the message of a request has failed. */
   void check(MPI_Request request);
-  /** Registers a callback for the end of each own request. */
+  /** Registers a callback for the completion of each own request. */
   void tell_of_ends(void (*told)(MPI_Request)) { told_of_end_ = told; }
-  /** Registers a callback for each receiver of a message that a probe finds only now, at the end of the instant. */
+  /** Registers a callback for each receiver of a message that a probe finds only at the end of the instant. */
   void tell_of_messages(void (*told)(aid_t)) { told_of_message_ = told; }
 
   void arrived(std::uint64_t message) override;

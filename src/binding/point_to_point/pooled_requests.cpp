@@ -17,13 +17,13 @@ using simgrid::smpi::RequestLayout;
 namespace weft {
 namespace {
 
-/** Flags of requests that SMPI has to finish. */
+/** Flags of requests that SMPI must finish. */
 constexpr unsigned UNUSUAL = simgrid::smpi::PREPARED_FLAG | simgrid::smpi::FINISHED_FLAG |
                              simgrid::smpi::CANCELLED_FLAG | simgrid::smpi::FAILED_FLAG;
 
 std::vector<MPI_Request>& idle_requests()
 {
-  static auto* const IDLE = new std::vector<MPI_Request>; // leaked: ranks may end during static destruction
+  static auto* const IDLE = new std::vector<MPI_Request>; // leaked, since ranks may end during static destruction
   return *IDLE;
 }
 
@@ -40,14 +40,14 @@ void let_go(MPI_Comm comm)
     simgrid::smpi::Comm::unref(comm);
 }
 
-/** By actor: request of its last detached send, which the next may share. */
+/** By actor: request of its last detached send, which its next send may share. */
 ActorMap<MPI_Request>& shareable_requests()
 {
   static auto* const ALL = new ActorMap<MPI_Request>; // leaked for the same reason
   return *ALL;
 }
 
-/** Keeps a request from being shared further. */
+/** Prevents further sharing of a request. */
 void no_longer_share(MPI_Request request)
 {
   if ((fields_of(request).flags & simgrid::smpi::SEND_FLAG) == 0)
@@ -57,7 +57,7 @@ void no_longer_share(MPI_Request request)
     *shareable = MPI_REQUEST_NULL;
 }
 
-/** Number of sends that share a request and have not been finished, in a field that no send uses. */
+/** Number of unfinished sends that share a request, stored in a field that sends do not use. */
 int& unfinished_sends(MPI_Request request)
 {
   return fields_of(request).real_tag;
@@ -88,7 +88,7 @@ MPI_Request make_request(MPI_Comm comm)
   return request;
 }
 
-/** Drops a reference, and puts the request back after the last one. */
+/** Drops a reference, and returns the request to the pool after the last one. */
 void drop(MPI_Request& request)
 {
   RequestLayout& fields = fields_of(request);
@@ -100,8 +100,8 @@ void drop(MPI_Request& request)
   idle_requests().push_back(std::exchange(request, MPI_REQUEST_NULL));
 }
 
-/** Takes back the number of a request that Fortran knows, or that SMPI gives each request where the tuning of numbers
- * is off. SMPI itself would need a rank that runs, to tell its MPI_COMM_WORLD. */
+/** Releases the number of a request that Fortran knows, or that SMPI gives to every request if the tuning of numbers is
+ * off. SMPI itself would need a running rank, for its MPI_COMM_WORLD. */
 void take_number_back(MPI_Request request)
 {
   simgrid::smpi::F2C::free_f(fields_of(request).f2c_id);
@@ -158,7 +158,7 @@ bool finish_pooled(MPI_Request* request, MPI_Status* status)
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   RequestLayout& fields = fields_of(*request);
   if (not is_pooled(*request) || (fields.flags & UNUSUAL) != 0 || fields.truncated || fields.unmatched_types ||
-      has_number(*request)) // which its next use must not inherit
+      has_number(*request)) // its next use must not inherit the number
     return false;
   if (status != MPI_STATUS_IGNORE) {
     const aid_t source = fields.source == MPI_ANY_SOURCE ? fields.real_source : fields.source;

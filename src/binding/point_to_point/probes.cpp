@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Probes for messages of weft's transport. If smpi/iprobe is set, a probe costs what it does in SMPI's Request::iprobe
+/* Probes for messages of weft's transport. If smpi/iprobe is set, a probe takes the same time as SMPI's Request::iprobe
  * (src/smpi/mpi/smpi_request.cpp); otherwise entries/polls.cpp accounts for it. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -15,7 +15,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Cost of a probe by smpi/iprobe, which grows with each unsuccessful probe in a row. */
+/** Cost of a probe by smpi/iprobe, which grows with each consecutive failed probe. */
 class ProbeCost {
   int failures_ = 0;
 

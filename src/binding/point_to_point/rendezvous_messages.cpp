@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Handshakes of rendezvous messages of an MPI library that progresses only inside MPI calls (Progress::calls).
  *
- * The sender's request reaches the receiver's host one latency after the send. The receiver answers it in the next call
- * in which its library progresses (mpi_function.hpp), this one included: with Rendezvous::get it then reads the data,
- * which needs no rank any more; with Rendezvous::put its answer travels to the sender, who writes the data in its next
- * such call. As in UCX, a receive that is posted later starts at once if the library has seen the request, and waits
- * for the next call if it has not (ucp_tag_recv_common in src/ucp/tag/tag_recv.c looks at the requests that
+ * The sender's request reaches the receiver's host one latency after the send. The receiver replies in the next call in
+ * which its library progresses (mpi_function.hpp), including the current one: with Rendezvous::get it then reads the
+ * data, which no longer needs a rank; with Rendezvous::put its reply travels to the sender, who writes the data in its
+ * next such call. As in UCX, a receive that is posted later starts immediately if the library has seen the request, and
+ * otherwise waits for the next call (ucp_tag_recv_common in src/ucp/tag/tag_recv.c looks at the requests that
  * ucp_worker_progress has queued).
  *
- * The latency of a fabric's large messages contains their handshake, so a message that nobody keeps waiting leaves when
- * both sides have posted it, and takes as long as without this file. One that waits leaves when the last answer is due.
- * Most are awaited by both sides, who cannot leave MPI before it has ended; these cost no event. */
+ * The latency of a fabric's large messages includes their handshake, so a message that is not delayed leaves when both
+ * sides have posted it, and takes as long as without this file. A delayed message leaves when the last reply is due.
+ * For most messages, both sides wait and cannot leave MPI before completion; these need no event. */
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/observe/profile.hpp"
@@ -32,7 +32,7 @@ bool attends(aid_t actor)
 
 } // namespace
 
-/** Returns whether the rank that has posted @p request waits for it, in a call that it cannot leave before. */
+/** Returns whether the rank that has posted @p request waits for it, in a call that it cannot leave earlier. */
 bool OwnMessages::stays(MPI_Request request)
 {
   if (request == MPI_REQUEST_NULL || (layout_of(request).flags & simgrid::smpi::AWAITED_FLAG) == 0)
@@ -76,7 +76,7 @@ bool OwnMessages::leaves_at_once(Index number)
   return false;
 }
 
-/** The request to send, or its answer, arrives. */
+/** Handles the arrival of the request to send, or of its reply. */
 void OwnMessages::take_turn(Index number)
 {
   const Message& message = messages_[number];
@@ -90,7 +90,7 @@ void OwnMessages::take_turn(Index number)
     answer(number);
 }
 
-/** The receiver answers. */
+/** Handles the receiver's reply. */
 void OwnMessages::answer(Index number)
 {
   Handshake& its = handshakes_[number];
@@ -101,14 +101,14 @@ void OwnMessages::answer(Index number)
     network_->call_after(its.latency, *this, number + 1);
 }
 
-/** Lets a message wait until the library of @p actor progresses. */
+/** Makes a message wait until the library of @p actor progresses. */
 void OwnMessages::hold(aid_t actor, Index number)
 {
   if (not reports_handshakes_) {
     reports_handshakes_ = true;
     context_.record_parts.push_back(this);
   }
-  network_->message_ends(); // which does not happen by itself
+  network_->message_ends(); // which does not happen automatically
   std::vector<Index>& its = held_[actor];
   if (its.empty())
     network_->begin_progress(actor, *this, static_cast<int>(actor));

@@ -23,9 +23,9 @@ using simgrid::smpi::layout_of;
 namespace weft {
 namespace {
 
-/** Long lists of a rank, and the arrays that it passed last. */
+/** Long lists of a rank, and the arrays that it passed recently. */
 struct ListsOfRank {
-  static constexpr std::size_t MOST = 4; // receives and sends may have arrays of their own
+  static constexpr std::size_t MOST = 4; // receives and sends may use separate arrays
   std::vector<std::unique_ptr<RequestList>> lists;
   std::array<const MPI_Request*, MOST> arrays{};
   std::size_t next = 0;
@@ -34,7 +34,7 @@ struct ListsOfRank {
 ActorMap<std::unique_ptr<ListsOfRank>>& all_lists()
 {
   static auto* const ALL =
-      new ActorMap<std::unique_ptr<ListsOfRank>>; // leaked: ranks may end during static destruction
+      new ActorMap<std::unique_ptr<ListsOfRank>>; // leaked, since ranks may end during static destruction
   return *ALL;
 }
 
@@ -57,7 +57,7 @@ bool can_hold(MPI_Request request)
          (is_own(request) && not is_composed(request) && owner_of(request) == current_actor());
 }
 
-/** Returns whether the rank has passed the array before, and notes that it does now. */
+/** Returns whether the rank has passed the array before, and records it. */
 bool note_array(ListsOfRank& its, const MPI_Request* array)
 {
   if (std::ranges::find(its.arrays, array) != its.arrays.end())
@@ -70,14 +70,14 @@ bool note_array(ListsOfRank& its, const MPI_Request* array)
 
 // ---- What the requests are ---------------------------------------------------------------------------------------
 
-/** Returns whether the request at a position still is the one that had ended. */
+/** Returns whether the request at an index is still the one that was complete. */
 bool RequestList::is_valid(std::size_t position) const
 {
   MPI_Request const request = requests_[position];
   return request == known_[position] && is_active(request) && not is_own_and_pending(request);
 }
 
-/** Forgets the request at a position. */
+/** Clears the request at an index. */
 void RequestList::clear(std::size_t position)
 {
   if (states_[position] == State::pending)
@@ -92,7 +92,7 @@ void RequestList::clear(std::size_t position)
   known_[position] = MPI_REQUEST_NULL;
 }
 
-/** Notes what the request at a position is now. @return false if the list cannot hold it */
+/** Records the current state of the request at an index. @return false if the list cannot hold it */
 bool RequestList::examine(std::size_t position)
 {
   clear(position);
@@ -129,7 +129,7 @@ bool RequestList::examine_changed(std::size_t first, std::size_t last)
   return true;
 }
 
-/** Examines the first of @p positions anew until it is that of a request that has ended. */
+/** Re-examines the first of @p positions until it belongs to a complete request. */
 bool RequestList::drop_finished(const std::set<std::size_t>& positions)
 {
   while (not positions.empty() && not is_valid(*positions.begin()))

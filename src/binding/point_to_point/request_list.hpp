@@ -3,8 +3,8 @@
  * like.
  *
  * Examining each request in each call would take time that grows with the square of their number. A list therefore
- * keeps what the requests were at the previous call: its copy of the handles shows which of them the program has
- * changed since then (8 bytes a request are compared, nothing else is read), and messages that end report to it. */
+ * stores the state of the requests at the previous call: its copy of the handles shows which of them the program has
+ * changed since then (only 8 bytes per request are compared), and messages report their completion to it. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -25,13 +25,13 @@ class RequestList {
 
   std::vector<MPI_Request> known_; // handles at the previous call; only compared
   std::vector<State> states_;
-  std::unordered_map<MPI_Request, std::size_t> reporting_; // positions of pending and persistent requests
-  std::vector<std::size_t> restarted_;                     // positions of persistent requests
+  std::unordered_map<MPI_Request, std::size_t> reporting_; // indices of pending and persistent requests
+  std::vector<std::size_t> restarted_;                     // indices of persistent requests
   std::set<std::size_t> ended_;
-  std::set<std::size_t> detached_; // those of sends that ended as they were started
+  std::set<std::size_t> detached_; // indices of sends that completed when they were started
   std::span<MPI_Request> requests_;
   std::size_t pending_ = 0;
-  bool awaited_        = false; // the rank sleeps until one of them has ended
+  bool awaited_        = false; // true if the rank sleeps until one of the requests is complete
 
   bool examine(std::size_t position);
   bool examine_changed(std::size_t first, std::size_t last);
@@ -45,30 +45,30 @@ public:
   /** Lists of fewer requests are examined in each call. */
   static constexpr std::size_t LONG = 64;
 
-  /** Returns the list of the current rank's @p requests, up to date, if the rank has passed the same array before and
-   * weft's transport carries the messages of all active ones. Null otherwise, and if none is active. */
+  /** Returns the up-to-date list of the current rank's @p requests, if the rank has passed the same array before and
+   * weft's transport carries the messages of all active ones. Otherwise, and if none is active, null. */
   static RequestList* find(std::span<MPI_Request> requests);
-  /** Notes that @p request, which has LISTED_FLAG, has ended. @return whether its rank sleeps until that happens */
+  /** Marks a listed request (LISTED_FLAG) as complete. @return whether its rank is blocked waiting for it */
   static bool note_end(MPI_Request request, aid_t owner);
-  /** Notes that @p request, which has LISTED_FLAG, is about to be started again. */
+  /** Records that a listed request (LISTED_FLAG) is about to be started again. */
   static void note_start(MPI_Request request, aid_t owner);
-  /** Returns whether @p owner sleeps until one of several requests, among them @p request, has ended. */
+  /** Returns whether @p owner sleeps until one of several requests, including @p request, is complete. */
   static bool awaits(MPI_Request request, aid_t owner);
-  /** Registers a callback for each end of a request, with its list. */
+  /** Registers a callback for each completion of a request, with its list. */
   static void tell_of_ends(void (*told)(const void* list));
 
   bool any_pending() const { return pending_ > 0; }
   bool any_ended() const { return not ended_.empty(); }
-  /** Returns the position of the request that MPI_Waitany completes: of a send that ended as it was started, otherwise
-   * the first that has ended. */
+  /** Returns the index of the request that MPI_Waitany completes: a send that completed when it was started, otherwise
+   * the first complete one. */
   std::optional<std::size_t> first_for_wait() const;
-  /** Returns the first position, from @p from on, of a request that has ended. */
+  /** Returns the first index, at least @p from, of a complete request. */
   std::optional<std::size_t> next_ended(std::size_t from) const;
-  /** Completes it as MPI_Test does. */
+  /** Completes the request at an index like MPI_Test. */
   int test(std::size_t position, MPI_Status* status, int* flag);
-  /** Sleeps until one of the requests has ended. */
+  /** Sleeps until one of the requests is complete. */
   void sleep();
-  /** Waits for one of the requests as MPI_Waitany does, and completes it. @return its position */
+  /** Waits for one of the requests like MPI_Waitany, and completes it. @return its index */
   int wait(MPI_Status* status);
 };
 

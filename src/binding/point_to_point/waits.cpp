@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Waiting for and testing of requests.
  *
- * A rank that waits for own requests sleeps until they have ended. They have no activity, so SMPI then treats them as
- * complete and finishes them. If a list also contains requests with activities, the own ones get activities too, and
- * SMPI waits.
+ * A rank that waits for requests of weft's transport sleeps until they are complete. They have no activity, so SMPI
+ * then treats them as complete and finishes them. If a list also contains requests with activities, weft's requests get
+ * activities too, and SMPI waits.
  *
  * SMPI's MPI_Waitall calls waitany() once per request, and each call builds tables of all requests (Request::waitany in
  * src/smpi/mpi/smpi_request.cpp). It selects the first request without an activity, such as a detached send; otherwise
@@ -32,13 +32,13 @@ using Requests = std::span<MPI_Request>;
 
 /** States of the requests of a list. */
 struct Mixture {
-  std::optional<int> ended; ///< position of the request that is selected
-  int own       = 0;        ///< number of own pending requests
-  bool others   = false;    ///< some activity has not ended
-  bool composed = false;    ///< some parts of composed requests have not been finished
+  std::optional<int> ended; ///< index of the request that is selected
+  int own       = 0;        ///< number of pending requests of weft's transport
+  bool others   = false;    ///< true if some activity has not ended
+  bool composed = false;    ///< true if some parts of composed requests have not been finished
 };
 
-// Out of line, to keep the stack frame of waiting ranks within the first page.
+// Out of line, to keep the stack frames of waiting ranks within the first page.
 [[gnu::noinline]] Mixture look_at_all(std::span<const MPI_Request> requests)
 {
   Mixture found;
@@ -70,13 +70,13 @@ bool waits_for_own(MPI_Request request)
   return is_active(request) && is_own_and_pending(request);
 }
 
-/** Returns whether an active request has ended. */
+/** Returns whether an active request is complete. */
 bool is_there(MPI_Request request)
 {
   return is_active(request) && not waits_for_own(request);
 }
 
-/** Sleeps until an own request has ended. */
+/** Sleeps until a request of weft's transport is complete. */
 void sleep_for_one(Requests requests)
 {
   const Attendance attendance;
@@ -92,7 +92,8 @@ void sleep_for_one(Requests requests)
       messages.no_longer_await(request);
 }
 
-/** Sleeps until all own requests have ended, and, if overheads do not vary, through those of receives. */
+/** Sleeps until all requests of weft's transport are complete and, if overheads do not vary, for the overheads of
+ * receives. */
 void sleep_for_all(Requests requests)
 {
   if (std::ranges::none_of(requests, waits_for_own))
@@ -127,7 +128,7 @@ void set_empty(Requests requests, MPI_Status* statuses)
   }
 }
 
-/** Finishes a request that has ended. @return whether its message was truncated */
+/** Finishes a complete request. @return whether its message was truncated */
 bool finish(MPI_Request& request, MPI_Status* status)
 {
   const bool truncated = layout_of(request).truncated;
@@ -190,7 +191,7 @@ namespace simgrid::smpi {
 WEFT_INTERPOSED int Request::wait(MPI_Request* request, MPI_Status* status)
 {
   static const auto THEIRS = weft::original(&Request::wait);
-  if (*request != MPI_REQUEST_NULL && not is_active(*request)) { // SMPI frees one from MPI_PROC_NULL
+  if (*request != MPI_REQUEST_NULL && not is_active(*request)) { // SMPI frees a request from MPI_PROC_NULL
     Status::empty(status);
     return MPI_SUCCESS;
   }
@@ -251,7 +252,7 @@ WEFT_INTERPOSED int Request::test(MPI_Request* request, MPI_Status* status, int*
     return result == MPI_SUCCESS && *flag != 0 && truncated ? MPI_ERR_TRUNCATE : result;
   }
   static const bool COSTS = simgrid::config::get_value<double>("smpi/test") > 0;
-  if (COSTS) { // the request may end during the test
+  if (COSTS) { // the request may complete during the test
     weft::OwnMessages::get()->give_activity(*request);
     return THEIRS(request, status, flag);
   }

@@ -12,14 +12,15 @@
 
 namespace weft {
 
-/** Returns whether all active requests are own or complete, so that SMPI need not wait for any. */
+/** Returns whether all active requests are weft's or complete, so that SMPI need not wait for any. */
 bool are_plain(std::span<const MPI_Request> requests);
-/** Waits for plain requests as MPI_Waitall does. Returns MPI_SUCCESS or MPI_ERR_IN_STATUS. */
+/** Waits for plain requests like MPI_Waitall. Returns MPI_SUCCESS or MPI_ERR_IN_STATUS. */
 int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses);
-/** Waits for an active request of pooled_request() as MPI_Wait does. Returns MPI_SUCCESS or MPI_ERR_TRUNCATE. */
+/** Waits for an active request of pooled_request() like MPI_Wait. Returns MPI_SUCCESS or MPI_ERR_TRUNCATE. */
 int wait_for_pooled(MPI_Request* request, MPI_Status* status);
 
-/** Lets the MPI library of the current rank progress while it waits. Messages may end when that begins. */
+/** Scope in which the MPI library of the current rank progresses while it waits. Messages may complete when the scope
+ * begins. */
 class Attendance {
   bool begins_ = OwnMessages::get()->by_calls() && Profile::get().begin_attending(current_actor());
 

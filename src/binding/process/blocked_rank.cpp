@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-/** The last signal but one, as in blocked.py; the last interrupts ranks for their threads. */
+/** The second to last signal, as in blocked.py; the last one interrupts ranks for their threads. */
 int blocked_signal()
 {
   return SIGRTMAX - 1;
@@ -69,7 +69,7 @@ using EndRank = std::function<void(const std::string& message)>;
 
 EndRank& end_of_blocked_rank()
 {
-  static auto& end = *new EndRank; // ranks may outlive static objects
+  static auto& end = *new EndRank; // leaked, since ranks may outlive static objects
   return end;
 }
 
@@ -82,7 +82,7 @@ void on_blocked(int /*signum*/, siginfo_t* info, void* /*interrupted*/)
   constexpr unsigned CALL_BITS = 16;
   const auto value             = static_cast<unsigned>(info->si_value.sival_int); // NOLINT: as blocked.py sends it
   const auto number            = static_cast<int>(value & ((1U << CALL_BITS) - 1));
-  const bool is_lock           = number == SYS_flock || number == SYS_fcntl; // those of ranks are awaited elsewhere
+  const bool is_lock = number == SYS_flock || number == SYS_fcntl; // ranks' own locks are waited for elsewhere
   end_of_blocked_rank()("rank " + std::to_string(*rank) + " has been in " + name_of_call(number) + " for " +
                         std::to_string(value >> CALL_BITS) + " s of real time, and no other rank can run: " +
                         (is_lock ? "a process outside the simulation holds a lock of the file; let it release the lock"

@@ -26,14 +26,14 @@ namespace {
 struct ExitHandler {
   void (*function)(void*);
   void* argument;
-  const void* image; ///< handle of the program or library that has registered it
+  const void* image; ///< handle of the program or library that registered it
 };
 
 enum class Image { copy, program, others };
 
 struct OwnExitHandlers {
   std::vector<ExitHandler> all;
-  const void* image_handle = nullptr; ///< last handle that was looked up
+  const void* image_handle = nullptr; ///< handle of the last lookup
   Image image              = Image::others;
 };
 
@@ -41,7 +41,7 @@ struct OwnExitHandlers {
  * handlers, which calls get() again. */
 struct Places {
   std::string copies = simgrid::config::get_value<std::string>("smpi/tmpdir") + "/";
-  /** The loader names the program as the command line does. */
+  /** The loader uses the program's name on the command line. */
   std::set<std::string, std::less<>> shared{settings().program, program_invocation_name};
 
   /** Returns null while the paths are being determined. */
@@ -55,11 +55,12 @@ struct Places {
   }
 };
 
-/** Returns the kind of code that owns the handle @p image. Callers cache the result: few images
- * register handlers, and dladdr() searches all loaded objects. */
+/** Returns the kind of code that owns the handle @p image. Callers cache the result: few images register handlers, and
+ * dladdr() searches all loaded objects. */
 Image find_image(const void* image)
 {
-  static const auto FIND     = next_definition<int (*)(const void*, Dl_info*)>("dladdr"); // which names copies
+  static const auto FIND =
+      next_definition<int (*)(const void*, Dl_info*)>("dladdr"); // it names copies by their originals
   const Places* const places = Places::get();
   Dl_info info{};
   if (not places || FIND(image, &info) == 0 || not info.dli_fname)
@@ -87,15 +88,15 @@ OnExit& on_library_exit()
   return the_function;
 }
 
-/** Registers on_library_exit() once more, as the last handler, which is called first. */
+/** Registers on_library_exit() again, as the last handler, which is called first. */
 void register_last()
 {
   if (on_library_exit())
     ::on_exit(
         [](int status, void*) {
-          if (not rank_here()) // the process ends
+          if (not rank_here()) // the whole process ends
             return;
-          register_last(); // exit() has removed the registration, and a rank's end does not return to it
+          register_last(); // exit() has removed the registration, and the end of a rank does not return to it
           on_library_exit()(status);
         },
         nullptr);
@@ -143,7 +144,7 @@ void share_exit_handlers(const std::string& program)
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-/** Called by a library that is unloaded. */
+/** Called by a library while it is unloaded. */
 extern "C" void weft_cxa_finalize(void* image) WEFT_REPLACES("__cxa_finalize");
 [[gnu::no_sanitize("address", "undefined")]] void weft_cxa_finalize(void* image)
 {

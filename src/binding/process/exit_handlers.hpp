@@ -3,9 +3,8 @@
  * variables.
  *
  * A real process runs them in reverse order in exit() or after main(); they may call MPI, and some
- * call MPI_Finalize. Handlers are therefore kept per rank if they are registered by the rank's own
- * copy of the program or of a library, or by atexit() in a program that ranks share. All others
- * belong to the process. */
+ * call MPI_Finalize. Handlers are therefore kept per rank if the rank's own copy of the program or of a library
+ * registers them, or atexit() in a program that ranks share. All others belong to the process. */
 #pragma once
 
 #include <string>
@@ -14,15 +13,16 @@ namespace weft {
 
 /** Runs the exit handlers of the current rank, which is ending. */
 void run_exit_handlers();
-/** Runs those that the program or library with the handle @p image has registered, which is being unloaded. */
+/** Runs the handlers registered by the program or library with the handle @p image, which is being unloaded. */
 void run_exit_handlers_of(const void* image);
 
-/** Calls @p on_exit with the status when a function of the C library ends the process from inside (err(), error(),
- * argp_parse()): these call an exit() that cannot be replaced. The call comes before all other exit handlers. */
+/** Registers @p on_exit, called with the status when a function of the C library internally ends the process (err(),
+ * error(), argp_parse()): these functions call an exit() that cannot be interposed on. It runs before all other exit
+ * handlers. */
 void watch_library_exits(void (*on_exit)(int status));
 
-/** Notes that the ranks of a job share a program, so that a handler with an argument is not a rank's own. Call it
- * before the program is loaded. */
+/** Records that the ranks of a job share a program, so that a handler with an argument does not belong to a rank. Call
+ * it before the program is loaded. */
 void share_exit_handlers(const std::string& program);
 
 } // namespace weft

@@ -28,8 +28,8 @@ HostCall on_hosts(HostCall call, std::vector<int> hosts)
   return call;
 }
 
-/** Size in bytes of a typical block that a rank sends, or receives if it sends none: the mean over
- *  all ranks, rounded up to a power of two. */
+/** Returns the size in bytes of a typical block that a rank sends, or receives if it sends none: the mean over all
+ * ranks, rounded up to a power of two. */
 Elements usual_block(const Sides& sides, int ranks)
 {
   const Side& known = sides.gives.peers != Side::Peers::none ? sides.gives : sides.gets;
@@ -108,8 +108,8 @@ bool ScheduledCall::choose(const HostShape& shape, int calls)
   }
   HostCall asked = call_;
   if (shape.uneven && not shape.parts && not neighborhood_ && fallback_.takes_best(call_.collective)) {
-    // No rank knows all blocks. The prediction assumes that every block has the mean size of the
-    // first rank's, rounded up to a power of two.
+    // No rank knows all blocks. The prediction assumes that every block has the mean size of the first rank's blocks,
+    // rounded up to a power of two.
     asked.block = {};
     asked.count = usual_block(*shape.sides, call_.ranks);
   }
@@ -119,7 +119,7 @@ bool ScheduledCall::choose(const HostShape& shape, int calls)
   return choice_.algorithm != nullptr;
 }
 
-/** Returns the bytes that @p from sends to @p to. The rank that asks, one of the two, has entered the call. */
+/** Returns the bytes that @p from sends to @p to. The calling rank, one of the two, has entered the call. */
 Elements ScheduledCall::block(int from, int to) const
 {
   const Member& giver = members_[static_cast<std::size_t>(from)];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Calls that the hosts execute by weft's own schedules: each rank sleeps once, and is woken when
- * its part has ended. */
+/* Calls that the hosts execute by weft's own schedules: each rank sleeps once, and is woken when its part has ended. */
 #pragma once
 
 #include "binding/data/host_data.hpp"
@@ -20,8 +19,7 @@
 
 namespace weft {
 
-/** Sizes of a call in elements of a rank's own arguments; the call's descriptor gives the rest of
- *  the HostCall. */
+/** Sizes of a call in elements of a rank's own arguments; the call's descriptor supplies the rest of the HostCall. */
 struct HostShape {
   Elements count   = 0; ///< as in HostCall
   Bytes element    = Bytes(1);
@@ -41,7 +39,7 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   /** Bytes that a rank sends to each peer, or receives from each. */
   class Blocks {
     Side side_;
-    std::vector<Elements> kept_; // copy, if the rank may return from the call and change or free what side_ points to
+    std::vector<Elements> kept_; // copy, if the rank may return from the call and change or free the memory of side_
 
   public:
     Blocks() = default;
@@ -63,10 +61,10 @@ class ScheduledCall : public RankCallbacks, public ProgressedCall, public std::e
   std::shared_ptr<const Neighborhood> neighborhood_; // null unless it is a neighbourhood collective
   std::vector<BetweenGroups> between_;               // by rank; empty unless it is on an intercommunicator
   std::vector<FlowEnd> on_end_;                      // by rank
-  std::vector<Tally> tallies_;                       // by rank; empty unless counted
+  std::vector<Tally> tallies_;                       // by rank; empty unless tallies are kept
   RankActors actors_;
-  int entered_ = 0; // ranks
-  int ended_   = 0; // ranks
+  int entered_ = 0; // ranks that have entered
+  int ended_   = 0; // ranks that have ended
   Execution execution_;
 
   Elements block(int from, int to) const;
@@ -77,23 +75,22 @@ public:
   ScheduledCall(HostNetwork& network, const Communicator& communicator, const HostFallback& fallback, HostCall call,
                 const HostShape& shape);
 
-  /** Selects the algorithm for this call, as one of @p calls consecutive ones, from the first rank's
-   *  @p shape. Called before any rank joins. @return false if there is none. @throws UserError if
-   *  a prediction contains a call without a rule. */
+  /** Selects the algorithm for this call, as one of @p calls consecutive ones, from the first rank's @p shape. Called
+   * before any rank joins. @return false if there is none. @throws UserError if a prediction contains a call without a
+   * rule. */
   bool choose(const HostShape& shape, int calls);
 
-  /** Name of the algorithm, with the library that chose it unless that is the selection's own. */
+  /** Name of the algorithm, with the library that chose it unless the selection itself did. */
   std::string algorithm() const;
   Tuning tuning() const { return choice_.tuning; }
-  /** Counts each rank's messages and rounds from now on. */
+  /** Starts counting each rank's messages and rounds. */
   void keep_tallies() { tallies_.resize(on_end_.size()); }
   /** Empty unless keep_tallies() was called. */
   const std::vector<Tally>& tallies() const { return tallies_; }
-  /** Enters rank @p rank; @p on_end runs in SimGrid's kernel context once the rank's part has
-   *  ended. If the rank @p blocks, the arrays that @p shape points to stay unchanged until then.
-   *  The caller calls wake() at the same instant. */
+  /** Enters rank @p rank; @p on_end runs in SimGrid's kernel context once the rank's part has ended. If the rank @p
+   * blocks, the arrays in @p shape stay unchanged until then. The caller must call wake() at the same instant. */
   void join(int rank, const HostShape& shape, bool blocks, FlowEnd on_end);
-  /** Resumes the execution of everything entered. Lets other ranks run. */
+  /** Resumes the execution for all ranks entered so far. Lets other ranks run. */
   void wake() { network_.wake(); }
 
   void rank_ended(int rank) override;
@@ -108,8 +105,8 @@ public:
   void call_refused(const std::string& why) override { actors_.refuse(why); }
 };
 
-/** Creates the execution of @p call with @p shape; null if @p fallback has no algorithm for it.
- *  @throws UserError as ScheduledCall::choose(). */
+/** Creates the execution of @p call with @p shape; null if @p fallback has no algorithm for it. @throws UserError like
+ * ScheduledCall::choose(). */
 std::shared_ptr<ScheduledCall> make_scheduled_call(HostNetwork& network, const Communicator& communicator,
                                                    const HostFallback& fallback, HostCall call, const HostShape& shape);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Message granularity: Belbeisi et al. (CF '26), section 4; the switches are in collective/in_network/served_tree.hpp.
  *
- * This is store-and-forward: on a quiet star, an Allreduce of S bytes lasts overhead + up + S/B + processing + S/B +
- * down. Sizes up and down are those of traffic.hpp; messages without payload are sent too.
+ * This is store-and-forward: on a quiet star, an Allreduce of S bytes takes overhead + up + S/B + processing + S/B +
+ * down. traffic.hpp defines the sizes up and down; messages without payload are sent too.
  *
- * Faults: senders resend what a link has lost. A switch that goes down or loses its state interrupts all calls that
- * its tree has not completed. After a timeout they continue in their order, repeated as CallPolicy says; calls that
- * ranks make meanwhile wait behind them. */
+ * Faults: senders retransmit lost data. A switch that goes down or loses its state interrupts all calls that its tree
+ * has not completed. After a timeout they continue in order, repeated according to CallPolicy; calls that ranks make
+ * meanwhile queue behind them. */
 #include "binding/mechanisms/message/message.hpp"
 
 #include "binding/mechanisms/tree_mechanism.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 class MessageCall;
 
-/** Calls of a communicator that wait until they can continue, in their order. */
+/** Interrupted calls of a communicator that wait to continue, in order. */
 class InterruptedCalls : public Due {
   std::vector<std::shared_ptr<MessageCall>> calls_;
   int timeouts_ = 0;
@@ -40,7 +40,7 @@ public:
   void due(std::uint64_t what) override;
 };
 
-/** State of the mechanism at a communicator: the tree in service, and earlier ones with calls that have not ended. */
+/** State of the mechanism on a communicator: the tree in service, and earlier ones with unfinished calls. */
 struct MessageState : CommunicatorState {
   std::vector<std::shared_ptr<ServedTree>> trees;
   std::vector<int> nic_position; ///< by member: position among the members that share its NIC
@@ -74,27 +74,27 @@ MessageState& message_state(Communicator& communicator)
 
 class MessageCall : public TreeOffload, public ServedCall, public Due {
   enum What : std::uint64_t { sends, has_copied };
-  static constexpr unsigned WHAT_BITS = 1; // of an entry in the agenda; then bits of the attempt, and the member
+  static constexpr unsigned WHAT_BITS = 1; // bits of an agenda entry; followed by bits of the attempt, and the member
   static constexpr unsigned ATTEMPTS  = 8;
 
   MessageState& messages_;
-  std::shared_ptr<ServedTree> served_; // null while the call waits, and when the hosts repeat it
+  std::shared_ptr<ServedTree> served_; // null while the call waits, and while the hosts repeat it
   std::optional<Traffic> traffic_;
   std::int64_t number_ = 0; // index among the tree's calls
-  int ready_           = 0; // members
-  int done_            = 0; // members
+  int ready_           = 0; // members that are ready
+  int done_            = 0; // members that have finished
 
-  // In runs with faults.
+  // Only in runs with faults:
   enum class Part : std::uint8_t { absent, ready, done };
   std::vector<Part> parts_of_; // by member
   bool interrupted_ = false;
   bool on_hosts_    = false;
   unsigned attempt_ = 0;
-  int pending_      = 0;                // results under way and entries in the agenda
-  int unsent_       = 0;                // results that its tree has still to send
+  int pending_      = 0;                // results in flight and entries in the agenda
+  int unsent_       = 0;                // results that its tree has yet to send
   double hit_       = 0;                // time of the last interruption
   double begun_     = 0;                // time at which its first member was ready
-  std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has ended
+  std::shared_ptr<OffloadedCall> kept_; // itself, after its last member has finished
 
 public:
   MessageCall(RunContext& context, const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
@@ -156,7 +156,7 @@ public:
     served_ = nullptr;
     unsent_ = 0;
     ++attempt_;
-    if (kept_) { // it was being repeated although all its results were under way
+    if (kept_) { // it was being repeated although all its results were in flight
       release();
       return;
     }
@@ -169,16 +169,16 @@ public:
       messages_.interrupted.add(self());
   }
 
-  /** Calls due() of @p calls after the timeout that follows @p others. */
+  /** Calls due() of @p calls after the timeout that follows @p others earlier ones. */
   void wait(InterruptedCalls& calls, int others)
   {
     context_.host_network().call_after(recovery()->model.timeout_after(others), calls, 0);
   }
 
-  /** Goes on, if it can, after @p timeouts. Returns false if it has to wait. */
+  /** Continues, if possible, after @p timeouts timeouts. Returns false if the call must wait. */
   bool go_on(int timeouts)
   {
-    if (done_ == communicator_->members()) // its results were under way
+    if (done_ == communicator_->members()) // its results were in flight
       return true;
     const bool to_hosts = recovery()->policy == CallPolicy::hosts && (interrupted_ || not switches_are_up());
     switch (recovery()->after_timeout(
@@ -241,7 +241,7 @@ private:
     unsent_ = communicator_->members();
   }
 
-  /** Waits behind calls that have been interrupted, if there still are any. */
+  /** Queues the call behind interrupted calls, if there are any. */
   void join_queue()
   {
     if (messages_.interrupted.empty())
@@ -256,7 +256,7 @@ private:
     context_.host_network().call_after(delay, *this, due_of(what, member));
   }
 
-  /** Lets the NIC of @p member prepare its contribution. */
+  /** Makes the NIC of @p member prepare its contribution. */
   void prepare(int member)
   {
     const NicModel& nic    = context_.fabric.nic();
@@ -268,7 +268,7 @@ private:
 
   void send(int member)
   {
-    if (recovery() && not switches_are_up()) { // routing has not learnt of it
+    if (recovery() && not switches_are_up()) { // routing has not learnt of the failure yet
       served_->interrupt("a switch of its tree is down");
       return;
     }
@@ -280,7 +280,7 @@ private:
                    loads(itself, entry.model()).up.payload, nullptr, member});
   }
 
-  /** Takes the first result of @p member. */
+  /** Accepts the first result of @p member. */
   void accept(int member)
   {
     parts_of_[static_cast<std::size_t>(member)] = Part::done;
@@ -304,7 +304,7 @@ private:
     member_done(member);
   }
 
-  /** Lets the network delete the call once its last member has ended and nothing of it is pending. */
+  /** Lets the network delete the call once its last member has finished and none of its parts is pending. */
   void release()
   {
     if (not kept_ || pending_ > 0 || unsent_ > 0)

@@ -27,7 +27,7 @@ struct StreamState : CommunicatorState {
   std::uint32_t calls = 0;
 };
 
-/** Returns the number of trees among which a call is divided. */
+/** Returns the number of trees over which a call is divided. */
 std::size_t trees_of(const Fabric& fabric, const CommunicatorTree& all, const TreeCall& call)
 {
   if (all.others.empty())
@@ -38,14 +38,14 @@ std::size_t trees_of(const Fabric& fabric, const CommunicatorTree& all, const Tr
 
 class StreamCall : public TreeOffload, StreamOwner, Due, BreakableCall {
   StreamExecution execution_;
-  int ready_ = 0; // members
-  Seconds start_; // the last contribution
+  int ready_ = 0; // members that are ready
+  Seconds start_; // time of the last contribution
 
-  // In runs with faults.
+  // Only in runs with faults:
   double begun_ = 0;                    // time at which the flows started
-  double hit_   = 0;                    // time of the last hit
-  double part_  = 1;                    // part of the call that is left
-  int timeouts_ = 0;                    // since the last hit
+  double hit_   = 0;                    // time of the last fault that hit it
+  double part_  = 1;                    // remaining fraction of the call
+  int timeouts_ = 0;                    // timeouts since the last hit
   std::shared_ptr<OffloadedCall> kept_; // itself, while it waits for timeouts
   int waits_ = 0;
 
@@ -98,7 +98,7 @@ private:
     execution_.start(std::move(shares), part_, start_);
   }
 
-  /** Plans what a tree carries. */
+  /** Plans the share of a tree. */
   StreamExecution::Share plan_share(std::size_t number)
   {
     TreeCall call = state_.under_contention(tree(number), divided(call_, static_cast<int>(trees_)));
@@ -125,7 +125,7 @@ private:
       stop(0, "switch " + context_.fabric.topology().switch_name(device) + " has lost its state");
   }
 
-  /** Stops the flows. At least @p left of those that the network has ended has not arrived. */
+  /** Stops the flows. Of data that the network has completed, at least the fraction @p left has not arrived. */
   void stop(double left, const std::string& why)
   {
     left = execution_.stop(left);
@@ -178,7 +178,7 @@ private:
     }
   }
 
-  /** Returns the time since which what was done is lost. */
+  /** Returns the time since which progress is lost. */
   double lost_since() { return recovery()->policy == CallPolicy::resend ? hit_ : begun_; }
 };
 
@@ -210,7 +210,7 @@ Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call
     const ReductionTree& its = tree->at(number);
     duration = std::max(duration, state.plan(its, number, state.under_contention(its, share), rate)->duration());
   }
-  // A stream ends for all ranks at once, so consecutive streams do not overlap.
+  // A stream ends on all ranks at once, so consecutive streams do not overlap.
   if (communicator.members() == communicator.size())
     return duration;
   return predicted_staged_interval(fabric, context_.costs(), communicator.rank_hosts, communicator.all_members(),
