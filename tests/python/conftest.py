@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fixtures for the end-to-end tests: compiled programs, and runs of them."""
+"""Fixtures for the end-to-end tests: compiled programs and their runs."""
 
 import os
 from collections import Counter
@@ -69,7 +69,7 @@ def write(tmp_path: Path) -> campaign_files.Write:
 
 @pytest.fixture
 def own_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run in the test's folder, where programs make files."""
+    """Run in the test's folder, where programs create files."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Calls other than runs and campaigns return what their commands print and write."""
+"""API calls other than runs and campaigns return the output of the corresponding commands."""
 
 import json
 import math
@@ -202,7 +202,7 @@ def test_a_switch_is_filled_changed_and_looked_at(tmp_path: Path) -> None:
         (row,) = weft.testbed_status(switch=switch, plan=star).to_dicts()
         assert row["state"].startswith("2 entries (wire_table 2), 0 slices; primary controller: n")
         assert row["difference"].startswith("it lacks star-8 (25 entries)")
-        assert star.apply(switch=switch).experiments == ["star-8"]  # from any state
+        assert star.apply(switch=switch).experiments == ["star-8"]  # applicable from any state
         assert len(history[-1]) == 25
         assert weft.testbed_status(switch=switch, plan=star)["difference"].to_list() == [""]
         assert weft.testbed_down(switch=switch) > 0

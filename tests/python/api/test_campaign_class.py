@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft.Campaign`: defined in Python like in a file, run, inspected; invalid campaigns."""
+"""`weft.Campaign`: definition in Python as in a file, execution, inspection; invalid campaigns."""
 
 import json
 import os

@@ -27,9 +27,9 @@ FOR_SHELLS = {
     "weft completion": "completes what is typed in a shell",
     "weft help": "shows pages of the documentation in a terminal",
 }
-"""Commands that only make sense in a shell, with the reason."""
-# Option names that differ from the call's, and replacements for display or output options: the call
-# returns that data.
+"""Commands that are only useful in a shell, with the reason."""
+# Option names that differ from the call's parameter; display and output options that the call
+# replaces by returning the data.
 OTHERWISE = {
     **{one.field: one.name for one in run_options()},
     **{one.field: "set" for one in SHORTCUTS},
@@ -58,7 +58,7 @@ SHOWN = {
     ),
     *("document", "figures", "script_file", "new_plan", "apply", "netns", "format_", "full"),
 }
-# By command: options that are values of a call's argument, or other calls.
+# Options by command that are values of a call's argument, or separate calls.
 VALUES = {
     **{
         f"weft bench nccl-{test}": {"version": "modes"}
@@ -111,7 +111,7 @@ def found(call: str) -> Any:
 
 
 def arguments(call: str) -> set[str]:
-    """Return the parameters of a call; for a method, including those of its class."""
+    """Return the parameters of a call; for a method, including the parameters of its class."""
     names = set()
     owner = found(call.rpartition(".")[0]) if call.count(".") > 1 else None
     for function in (found(call), *([owner.__init__] if owner is not None else [])):

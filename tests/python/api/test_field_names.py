@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Messages of the API name its fields; the command line substitutes its options."""
+"""Errors of the API name its fields; the command line substitutes its options."""
 
 import ast
 import re
@@ -20,13 +20,17 @@ from weft.runs.site import choose_ppn
 
 PACKAGE = ROOT / "python" / "weft"
 API = sorted(file for file in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in file.parents)
-# Their messages are part of records, or of the command line's output beside results.
+# Files whose texts belong to records, or to the command line's output of results.
 TEXTS_OF_THE_COMMAND_LINE = (
     *("runs/outcome.py", "runs/profile.py", "runs/replay.py", "runs/tables.py"),
     *("study/comparison/views.py", "fabric/defaults.py", "fabric/from_file.py", "entry.py"),
-    *("runs/toolchain.py", "api/compiling.py", "runs/privatization/interpreter.py"),  # a compiler
+    *(
+        "runs/toolchain.py",
+        "api/compiling.py",
+        "runs/privatization/interpreter.py",
+    ),  # a compiler
     *("campaign/cluster/slurm.py", "campaign/cluster/jobs.py"),  # call Slurm
-    "runs/options.py",  # declares the command line's names beside the API's
+    "runs/options.py",  # declares the command line's names together with the API's
     "benchmarks/placement.py",  # reads the options of launchers
     *(
         "report/data/commands.py",
@@ -34,7 +38,7 @@ TEXTS_OF_THE_COMMAND_LINE = (
         "api/calibrating.py",
     ),  # write commands that reproduce the result
 )
-# Options of other programs, and comments in files that weft writes.
+# Options of other programs, and comments in files written by weft.
 OTHERS = re.compile(r"--(log|cfg|help|list|help-coll|base)\b|--offload (auto|multicast|{})")
 
 

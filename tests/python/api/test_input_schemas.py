@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""JSON schemas of files that users write: they accept what weft accepts, and refuse typos."""
+"""JSON schemas of files that users write: they accept all valid files, and refuse typos."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from weft.training import file as training
 
 TAPLO = Path(sys.executable).parent / "taplo"
 _BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# A table that only files of one kind have.
+# Table that occurs only in files of one kind.
 MARKS = {
     "fabric": "topology",
     "campaign": "campaign",
@@ -34,7 +34,7 @@ MARKS = {
 
 
 def problems(name: str, tables: dict[str, Any]) -> list[str]:
-    """Return the places and messages of what a schema refuses."""
+    """Return the positions and errors of a schema's refusals."""
     validator = jsonschema.Draft7Validator(weft.schema(name))
     return [f"{one.json_path}: {one.message}" for one in validator.iter_errors(tables)]
 
@@ -64,7 +64,7 @@ def test_shipped_fabrics_are_accepted(path: Path) -> None:
 
 
 def documented() -> list[tuple[str, str, dict[str, Any]]]:
-    """Return the files in documents and examples: their kind, their place and their tables."""
+    """Return the files in documents and examples: kind, position and tables."""
     texts = [
         (path.name, block)
         for path in sorted((ROOT / "docs").glob("*.md"))
@@ -81,7 +81,7 @@ def documented() -> list[tuple[str, str, dict[str, Any]]]:
             continue
         tables = tomllib.loads(text)
         kinds = [kind for kind, mark in MARKS.items() if mark in tables]
-        # Fragments of fabrics and campaigns lack tables that a whole file must have.
+        # Fragments of fabrics and campaigns lack tables that a complete file requires.
         whole = not kinds or set(
             cast("list[str]", weft.schema(kinds[0]).get("required", []))
         ) <= set(tables)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft in a notebook: an event loop runs in the main thread, and streams are not files."""
+"""weft in a notebook, where an event loop runs in the main thread and streams are not files."""
 
 import shutil
 import threading
@@ -29,7 +29,7 @@ results
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with blanks in its name, with a home directory other than the user's."""
+    """Return a folder with spaces in its name, with a home directory other than the user's."""
     place = tmp_path / "my notebooks"
     place.mkdir()
     shutil.copy(EXAMPLES / "allreduce_latency.c", place / "latency.c")
@@ -67,7 +67,7 @@ def test_runs_and_campaigns_in_a_notebook(folder: Path) -> None:
         "weft.compare('latency.c', arguments=['4,1024', 2], fabric='tofino-4', ranks=4)",
         "weft.Fabric('tofino-4')",
         CAMPAIGN.replace("SLOTS", "128"),
-        # Polars has started its threads, and workers are forked beside them.
+        # Polars has started its threads, and the workers are forked from this process.
         "results.frame()['simulated_time_s'].n_unique()",
         CAMPAIGN.replace("SLOTS", "256"),
         "import asyncio\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`import weft`: public names, single runs and comparisons, messages about invalid calls."""
+"""`import weft`: public names, single runs and comparisons, errors about invalid calls."""
 
 import ast
 import asyncio
@@ -40,7 +40,7 @@ FOREVER = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); for (volatile int 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile into a cache of the tests' own instead of the user's."""
+    """Compile into a cache of the tests instead of the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
@@ -184,7 +184,7 @@ def test_a_source_is_compiled_and_options_arrive(tmp_path: Path) -> None:
 
 
 def test_a_program_in_the_cache_is_no_output_of_a_call(tmp_path: Path) -> None:
-    """Calls in other threads may replace it, and its inode may be reused for another program."""
+    """Calls in other threads may replace the program, whose inode may then be reused."""
     source = tmp_path / "empty.c"
     source.write_text("int main(void) { return 0; }\n")
     weft.compile(source)
@@ -319,7 +319,7 @@ class Odd:
 
 
 def test_every_argument_of_another_kind_is_named() -> None:
-    """Nothing starts: types are checked first; missing arguments are reported before that."""
+    """Types are checked before anything starts; missing arguments are reported before types."""
     tried = 0
     for name, function in public():
         owner = name.partition(".")[0]
@@ -402,7 +402,7 @@ def test_what_only_the_simulator_finds_out_is_said_whole(latency: Path, tmp_path
 
 
 def test_what_a_bench_is_refused_for_is_said_too() -> None:
-    """Its program's standard error is not inspected: the library writes the message to a file."""
+    """The message comes from the library, which writes it to a file instead of standard error."""
     drops = [{"receiver": 7, "probability": 0.5}]
     with pytest.raises(weft.WeftError, match=r"\[multicast.drops\] receiver: found 7"):
         weft.bench(

@@ -68,7 +68,7 @@ def test_every_reason_for_falling_back_is_explained() -> None:
     ],
 )
 def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, said: str) -> None:
-    """Messages must not name the long path in the installation."""
+    """Errors must not show the long path of the installation."""
     for found in (fabric, str(paths.installed("fabrics", f"{fabric}.toml"))):
         with pytest.raises(_core.UserError) as caught:
             _core.load_fabric(found, [change])
@@ -79,7 +79,7 @@ def test_shipped_fabrics_are_called_by_their_names(fabric: str, change: str, sai
 
 @pytest.mark.parametrize("text", ["", "[fabric]\nname = 'mine'\n", "[topology]\nkind = 'star'\n"])
 def test_an_empty_fabric_file_is_told_the_keys_to_begin_with(text: str, tmp_path: Path) -> None:
-    """The message names only the first keys, and not all that every table lacks."""
+    """The error names the first keys, instead of all required keys of every table."""
     file = tmp_path / "mine.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(_core.UserError) as caught:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files that appear whole or not at all."""
+"""Atomic file writes."""
 
 import os
 import stat

@@ -52,7 +52,7 @@ def test_times_and_memory_are_the_childs_own() -> None:
 
 
 def test_what_weft_itself_holds_is_not_a_childs() -> None:
-    """Linux initialises a child's peak RSS from its parent's."""
+    """Linux initialises a child's peak RSS from its parent's RSS."""
     parent = (
         "import os, sys; from weft.base.process import run_child; large = bytearray(300_000_000);"
         "child = 'import time; x = bytearray(50_000_000); time.sleep(0.2)';"
@@ -76,7 +76,7 @@ LEAVER = "for i in 1 2; do setsid sleep 600 & echo $!; done; sh -c 'sleep 600 & 
     "end", ["true", "kill -9 $$", "sleep 600", "interrupt"], ids=["end", "crash", "timeout", "stop"]
 )
 def test_what_a_child_has_started_ends_with_it(end: str) -> None:
-    """Includes sessions of their own, and orphans."""
+    """This includes processes in other sessions, and orphans."""
     pids: list[int] = []
 
     def note(line: str) -> None:
@@ -85,7 +85,7 @@ def test_what_a_child_has_started_ends_with_it(end: str) -> None:
         if len(pids) == 3 and end == "interrupt":
             raise Interrupted(signal.SIGINT)
 
-    # A sleep keeps the pipe of standard output open: it must be killed, not waited for.
+    # The sleep keeps the pipe of standard output open: weft must kill it instead of waiting.
     script = LEAVER.replace("600", "600 >/dev/null") + "; exec >&-; " + end
     if end == "interrupt":
         with pytest.raises(Interrupted):
@@ -107,7 +107,7 @@ time.sleep(float(sys.argv[2]))
 
 
 def eat(*programs: tuple[int, float], limit: int) -> ChildExit:
-    """Run programs concurrently that each allocate a number of MiB for some seconds."""
+    """Run programs concurrently, each of which allocates a number of MiB for some seconds."""
     words = [f"{sys.executable} -c '{EATER}' {mib} {stay} &" for mib, stay in programs]
     return shell(" ".join(words) + " wait", memory_bytes=limit << 20)
 
@@ -137,7 +137,7 @@ time.sleep(60)
 
 
 def test_looking_at_memory_that_is_mapped_many_times_takes_little() -> None:
-    """Each poll walks all mappings: 64 MiB forty times, as SMPI maps shared memory."""
+    """Each poll walks all mappings: 64 MiB mapped forty times, as SMPI maps shared memory."""
     with subprocess.Popen([sys.executable, "-c", SHARES], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
@@ -166,7 +166,7 @@ def test_own_memory_over_the_bound_is_found_however_long_looks_take(
 def test_who_has_taken_nearly_all_memory_is_ended(
     takes_mib: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A child with less than half of the initial memory survives: others have used the rest."""
+    """A child with less than half of the initial memory survives, as others used the rest."""
     left = iter([200 << 20])
     monkeypatch.setattr(Machine, "memory", lambda _: (next(left, 1 << 20), "this machine"))
     ended = shell(f"exec {sys.executable} -c '{EATER}' {takes_mib} 1")
@@ -179,7 +179,7 @@ def test_who_has_taken_nearly_all_memory_is_ended(
 def test_memory_that_is_mapped_many_times_counts_once(
     own_mib: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The child's RSS is 2.5 GiB; it starves the machine with 64 MiB and what is its own."""
+    """The child's RSS is 2.5 GiB, but only 64 MiB and its private memory count."""
     left = iter([300 << 20])
     monkeypatch.setattr(Machine, "memory", lambda _: (next(left, 1 << 20), "this machine"))
     program = f"own = b'x' * ({own_mib} << 20)\n{SHARES.replace('60', '1')}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Facts about a file are recomputed when the file has changed, and only then."""
+"""Facts about a file are recomputed if and only if the file has changed."""
 
 from pathlib import Path
 

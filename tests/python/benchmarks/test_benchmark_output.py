@@ -170,7 +170,7 @@ def test_imb(tmp_path: Path) -> None:
         ("#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=32", "a.txt", 64, 32),
         ("SLURM_NTASKS=64\nSLURM_TASKS_PER_NODE=32(x2)", "a.txt", 64, 32),
         ('"num_tasks": 64, "num_tasks_per_node": 32,', "a.txt", 64, 32),
-        # The command has fewer ranks than the job.
+        # The command uses fewer ranks than the job.
         ("#SBATCH --nodes=4\nmpirun -np 64 -npernode 32 osu_allreduce", "a.txt", 64, 32),
     ],
 )

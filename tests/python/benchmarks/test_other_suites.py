@@ -84,7 +84,7 @@ def test_sizes_become_those_of_osu(
 
 
 def test_columns_of_old_versions(tmp_path: Path) -> None:
-    """Neither redop nor root, `error` instead of `#wrong`, and no `#` before the head."""
+    """Old outputs lack redop, root and the head's `#`, and use `error` instead of `#wrong`."""
     text = """./all_gather_perf -b 64 -e 64 -g 2
 nThread 1 nGpus 2 minBytes 64 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
   Rank  0 Pid    7 on a device  0 [0x00] X
@@ -105,14 +105,14 @@ def test_units_in_the_head_and_milliseconds(tmp_path: Path) -> None:
         tmp_path, "all_reduce_perf\n" + head + "4096 1024 float sum 0.050 0.08 0.08 0e+00\n"
     )
     assert [(one.bytes, one.value) for one in found.rows] == [(4096, 50.0)]
-    # The first versions name no unit: the rate beside a time tells it.
+    # The first versions name no unit, which follows from the rate next to a time.
     head = "#  bytes  N  type  op  time  algbw  busbw  res\n"
     found = one(tmp_path, "all_reduce_perf\n" + head + "8388608 8388608 char sum 2.0 4.19 4.19 0\n")
     assert found.rows[0].value == 2000.0
 
 
 def test_a_table_alone_tells_ranks_and_test(tmp_path: Path) -> None:
-    """Posts leave out the list of devices: busbw / algbw is 2 (n - 1) / n."""
+    """Posts omit the list of devices, but busbw / algbw is 2 (n - 1) / n."""
     rows = (
         "  16777216   4194304  float  sum  -1   946.44   17.73   33.24   0"
         "   946.44   17.73   33.24   0\n"
@@ -127,7 +127,7 @@ def test_a_table_alone_tells_ranks_and_test(tmp_path: Path) -> None:
 
 
 def test_processes_with_several_gpus(tmp_path: Path) -> None:
-    """A shortened list of devices gives way to the command, whose processes have 4 GPUs each."""
+    """If the list of devices is shortened, the command counts: its processes have 4 GPUs each."""
     text = "mpirun -np 4 -npernode 2 all_reduce_perf -g 4\n" + NCCL_HEAD.replace(
         "nGpus 1", "nGpus 4"
     )
@@ -226,7 +226,7 @@ def test_ucc_perftest(tmp_path: Path) -> None:
 
 
 def test_reduce_scatter_of_ucc_is_a_vector_or_a_part(tmp_path: Path) -> None:
-    """512 B in 1 us are 0.448 GB/s of 8 ranks if they are the vector, else 8 times as much."""
+    """512 B in 1 us are 0.448 GB/s for a vector of 8 ranks, and 8 times as much for a block."""
     text = UCC.replace("Allreduce", "Reduce_scatter").rpartition("         256")[0]
     for rate, size in ((0.45, 512), (3.58, 4096)):
         found = one(tmp_path, text.replace("6.48 ", "1.00 ").replace("0.14 ", f"{rate} "))
@@ -357,7 +357,8 @@ def test_perftest(tmp_path: Path) -> None:
         reading(tmp_path, VERBS.replace("11000.00", "0.00"))
 
 
-# ---- Everywhere measurements are taken -----------------------------------------------------------
+# ---- All readers of measurements
+# ---------------------------------------------------------------------
 
 
 def test_tables_of_other_suites(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_simulated_tables_give_the_values_back(tmp_path: Path) -> None:
 
 
 def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
-    """Without reductions, no row determines their speed; a key with a wide interval is left out."""
+    """Without reductions, no row determines their speed; a key with a wide interval is omitted."""
     base = two_hosts(tmp_path / "base")
     folder = tmp_path / "measured"
     rows = [row for row in ROWS if row.collective == "alltoall" and row.ranks == 8]
@@ -115,7 +115,7 @@ def test_what_rows_do_not_determine_stays(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_topology_file_is_the_base(tmp_path: Path) -> None:
-    """An ibnetdiscover output and a ping-pong: the file's network with the measured latency."""
+    """An ibnetdiscover output and a ping-pong yield the file's network and the measured latency."""
     ib = tmp_path / "ib.txt"
     hosts = "".join(f'[{k}] "H-1{k}"[1](1{k}) # "n{k} mlx5_0" lid {k} 4xHDR\n' for k in (1, 2, 3))
     ib.write_text(f'switchguid=0x1(1)\nSwitch 40 "S-1" # "MF0;leaf:X/U1" base port 0\n{hosts}')
@@ -152,7 +152,7 @@ def test_a_stream_of_small_messages_says_nothing_of_the_rate(tmp_path: Path) -> 
 
 
 def test_pairs_that_the_nic_stops_give_its_message_rate(tmp_path: Path) -> None:
-    """One pair sends 3 million messages a second, 32 pairs 40 million instead of 96."""
+    """One pair sends 3 million messages per second; 32 pairs send 40 instead of 96 million."""
     sizes = [1 << power for power in range(0, 23, 2)]
     latency = [(size, round(1 + size / 12000, 2)) for size in sizes]
 
@@ -172,7 +172,7 @@ def test_pairs_that_the_nic_stops_give_its_message_rate(tmp_path: Path) -> None:
     assert tomllib.loads(fit.text)["nic"]["message_rate"] == "40MHz"
     (use,) = (one for one in fit.uses if one.rows == "mbw_mr (32.out)")
     assert "nic.message_rate" in use.purpose
-    (tmp_path / "1.out").unlink()  # whether ranks or the NIC limit the pairs is open
+    (tmp_path / "1.out").unlink()  # it is undetermined whether ranks or the NIC limit the pairs
     assert "message_rate" not in cluster.calibrate(read_folder(tmp_path), "open").text
 
 
@@ -193,7 +193,7 @@ def test_the_network_alone(tmp_path: Path) -> None:
     low, high = fabric["calibration"]["intervals"]["link.bandwidth"]
     assert 24.7 < float(low.removesuffix("Gbps")) < 25 < float(high.removesuffix("Gbps")) < 25.3
     assert "allreduce, 2 x 32, predicted" in result.stderr
-    # Small messages cost the cores what was measured: by osu_bw in a stream, else by osu_latency.
+    # Core costs of small messages come from osu_bw if it measured a stream, else from osu_latency.
     stream = simulate_bandwidth(output.read_text(), [1, 64, 1024])
     assert stream == pytest.approx({1: 0.18868, 64: 0.18937, 1024: 0.46635}, rel=0.15)
     assert simulate_ping_pong(output.read_text(), [4])[4] == pytest.approx(1.37, rel=0.02)
@@ -207,7 +207,7 @@ def test_the_network_alone(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_hosts_of_one_network_predict_the_other(tmp_path: Path) -> None:
-    """The alaska cluster: the same hosts on InfiniBand and on RoCE of 25 Gb/s."""
+    """The cluster is alaska: the same hosts on InfiniBand and on RoCE of 25 Gb/s."""
     errors, own = {}, {}
     for name, other in (("ib", "roce"), ("roce", "ib")):
         folder = tmp_path / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft calibrate cpu`: the measured speed makes simulated computation last as long as it does."""
+"""`weft calibrate cpu`: with the measured speed, simulated computation takes its real time."""
 
 import tomllib
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_this_machine_is_measured_and_written(program: Program, tmp_path: Path) 
     assert result.status == 0, result.stderr
     written = tomllib.loads(target.read_text())["host"]["speed"]
     assert result.stdout.startswith(f"{written}: one core of this machine, median of 7")
-    # From an old machine under load to a new one.
+    # from an old machine under load to a new machine
     assert 1e8 < _core.load_fabric(str(target)).host["speed_flops"] < 1e12
 
     record = tmp_path / "run.json"

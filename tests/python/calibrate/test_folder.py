@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Folders of benchmark outputs: the use of each file, and files that do not belong together."""
+"""Folders of benchmark outputs: the use of each file, and inconsistent files."""
 
 from pathlib import Path
 
@@ -103,7 +103,7 @@ def test_folders_without_a_usable_file(tmp_path: Path) -> None:
 def test_only_names_below_the_folder_hide_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder may be given as `../outputs`, or lie below a hidden one."""
+    """The path of the folder itself may be `../outputs`, or contain a hidden folder."""
     write_osu(tmp_path / ".cache" / "outputs", GOOD)
     write_osu(tmp_path / ".cache" / "outputs" / ".old", {("bw", 2, 1): BANDWIDTH[:2]})
     (tmp_path / ".cache" / "work").mkdir()
@@ -113,7 +113,7 @@ def test_only_names_below_the_folder_hide_files(
 
 
 def test_files_of_different_machines(tmp_path: Path) -> None:
-    """Examples are two networks of the same hosts, and two versions of the benchmarks."""
+    """Examples are two networks of the same hosts, and two versions of a benchmark suite."""
     write_osu(tmp_path / "ib", GOOD)
     slow = [(size, round(1.4 + size / 3000, 2)) for size, _ in LATENCY]
     write_osu(tmp_path / "roce", {("latency", 2, 1): slow})

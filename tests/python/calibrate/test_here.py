@@ -15,10 +15,11 @@ from weft.calibrate.host import here
 from weft.calibrate.host.here import Caches, HostHere, Measured
 
 CACHES = Caches(1 << 20, 32 << 20)
-# Synthetic machine: seconds per byte in a core's caches, the shared cache, and memory; messages.
+# Synthetic machine: seconds per byte in a core's caches, the shared cache, and memory.
 CORE, SHARED, MEMORY = 2e-11, 7e-11, 4e-10
 OVERHEAD, LATENCY, COPY = 1e-7, 3e-7, 5e9
-# Its two sockets with CPUs 0 to 3 and 4 to 7: rates of all cores of one, and cost between them.
+# Two sockets with CPUs 0 to 3 and 4 to 7: rates of all cores of a socket, and costs between
+# sockets.
 TOGETHER, CACHED, FARTHER, FAR_RATE = 9e9, 4e10, 2e-7, 2e10
 
 
@@ -34,7 +35,7 @@ def made_up(what: str, of: str, size: int, repetitions: int, cpus: Sequence[int]
         assert list(cpus) == [0, 1, 2, 3]
         seconds = size / (TOGETHER if size >= CACHES.shared else CACHED)
     else:
-        # Both buffers count: they outgrow the core's caches between this size and twice as much.
+        # Both buffers count: they overflow the core's caches between this size and twice this size.
         left = min(1.0, max(0.0, 2 * size / CACHES.core - 1))
         seconds = size * (CORE + left * (SHARED - CORE))
         seconds = size * MEMORY if size >= CACHES.shared else seconds
@@ -170,7 +171,7 @@ def test_one_processor_cannot_send_itself_a_message(monkeypatch: pytest.MonkeyPa
 
 
 def test_this_machine_can_be_measured(tmp_path: Path) -> None:
-    """Other load may slow the machine down; a core's caches are faster than memory anyway."""
+    """Other load may slow the machine down, but a core's caches are still faster than memory."""
     target = tmp_path / "here.toml"
     values = weft.calibrate_here(target, base="tofino-4", repetitions=3, caches="1MiB,8MiB")
     host = _core.load_fabric(str(target)).host

@@ -38,7 +38,7 @@ ROWS = [HostRow("allreduce", 4, 2, size) for size in (4, 1024, 65536)]
 def test_the_shipped_table_is_read_and_its_rows_are_taken() -> None:
     times = read_rows(paths.data(ALASKA))
     assert len(times) == 19 + 21 + 21
-    # Two runs are combined by their geometric mean.
+    # Repeated runs are combined by their geometric mean.
     assert times[HostRow("allreduce", 64, 32, 4)] == pytest.approx(math.sqrt(5.47 * 5.38) * 1e-6)
     assert set(choose(times)) == set(times)
     assert [(row.collective, row.bytes) for row in choose(times, 6)] == [
@@ -138,7 +138,7 @@ def made_up(latency: float, bandwidth: float) -> dict[HostRow, float]:
 
 
 def of_text(text: str) -> dict[HostRow, float]:
-    """Return times from the values in the file, in place of a simulator."""
+    """Return times computed from the file's values, in place of a simulator."""
     table = tomllib.loads(text)["host"]
     return made_up(
         float(table["loopback_latency"].removesuffix("s")),
@@ -167,7 +167,7 @@ def test_the_search_finds_what_rows_depend_on_and_says_what_not() -> None:
 
 
 def test_intervals_hold_the_value_behind_wrong_rows() -> None:
-    """Errors of 20 % in both directions, and a key that two of nineteen rows determine to 10 %."""
+    """Rows have errors of 20 % in both directions; two of nineteen determine a key to 10 %."""
     rows = [HostRow("allreduce", 4, 2, 4 << one) for one in range(19)]
 
     def times(latency: float, bandwidth: float) -> dict[HostRow, float]:
@@ -226,7 +226,7 @@ def test_rows_left_out_are_predicted_from_others() -> None:
 
 
 def test_an_exploration_leaves_a_local_optimum() -> None:
-    """Two pairs of values fit the small rows; only one of them fits the large ones as well."""
+    """Two pairs of values fit the small rows; only one of them also fits the large rows."""
     rows = [HostRow("allreduce", 4, 2, 4 << (2 * one)) for one in range(10)]
 
     def times(latency: float, bandwidth: float) -> dict[HostRow, float]:
@@ -306,7 +306,7 @@ def test_predictions_are_what_runs_take(tmp_path: Path) -> None:
     rows += [HostRow("alltoall", 8, 2, 64), HostRow("reduce_scatter_block", 8, 2, 1 << 20)]
     simulated = simulate_rows(fabric, rows, METHODS["osu"], fallback="openmpi-4.0")
     predicted = predict_in(tmp_path, fabric, rows, "openmpi-4.0")
-    # Only one call is predicted; two consecutive ones overlap a little with eager messages.
+    # Only one call is predicted; two consecutive calls overlap slightly with eager messages.
     assert predicted == pytest.approx(simulated, rel=0.02)
 
 
@@ -324,7 +324,7 @@ def test_a_wrong_row_pulls_nothing_to_it() -> None:
 
 
 def test_keys_of_names_are_tried_each() -> None:
-    """An example is a key that selects how often messages are copied."""
+    """The example is a key that selects the number of message copies."""
     kind = Key("host", "copies", "text", 0, 0, ("two", "one", "none"))
 
     def simulate(text: str) -> dict[HostRow, float]:
@@ -374,7 +374,7 @@ def test_the_command_gives_a_fabric_s_latency_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["osu", "loop"])
 def test_a_fit_simulates_the_benchmark_of_the_rows(name: str) -> None:
-    """Ranks leave Open MPI's barrier of four one after the other, and stay apart in a loop."""
+    """Ranks leave Open MPI's barrier of four ranks at different times, and stay apart in a loop."""
     fabric = _core.load_fabric("tofino-4")
     truth = with_values(Path(fabric.file).read_text(), "host", {"loopback_latency": "2us"})
     rows = [HostRow("allreduce", 4, 2, size) for size in (4, 256, 4096)]

@@ -127,7 +127,7 @@ def test_a_row_that_is_far_off_pulls_no_line_to_it() -> None:
 
 
 def test_auto_does_not_stop_where_one_segment_more_is_worse() -> None:
-    """A step up and down again: two segments are no better than one, but three are exact."""
+    """Times step up and down again: two segments are no better than one, but three are exact."""
     sizes = np.arange(1000.0, 1024.0)
     seconds = np.where((sizes >= 1010) & (sizes < 1013), 3e-6, 2e-6)
     one, two = (
@@ -387,7 +387,7 @@ def test_the_envelope_is_weft_s() -> None:
 
 
 def hosts_seconds(mpi: Any, size: int) -> float:
-    """Return the time that a message costs both cores, without the network."""
+    """Return the time that a message costs on both cores, without the network."""
     if size >= mpi["eager_threshold_bytes"]:
         return 0.0
     row = [mpi, *(one for one in mpi["overheads"] if one["from_bytes"] <= size)][-1]

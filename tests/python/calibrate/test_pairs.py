@@ -72,7 +72,7 @@ def test_wrong_tables_of_pairs_are_refused(tmp_path: Path) -> None:
 
 
 def test_times_are_held_against_the_route_that_was_measured(tmp_path: Path) -> None:
-    """The first two hosts are neighbours; the measured ones have two more switches between them."""
+    """The first two hosts are neighbours; between the measured hosts are two more switches."""
     base = "torus-3x3"
     fabric = _core.load_fabric(base)
     latency = {one: fabric.route(*map(fabric.hosts.index, one))["latency_s"] for one in (FAR, NEAR)}

@@ -42,7 +42,7 @@ TRUTH = {BASE: 8e-6, TURNAROUND: 12e-6, COPY_RATE: 6e9, GAP: 1.5e-6}
 
 
 def synthetic(truth: dict[str, float], noise: float, seed: int) -> list[Observations]:
-    """Return a table by size with one rank per host, and one of 256 B with one to four."""
+    """Return a table by size with one rank per host, and a table of 256 B with one to four."""
     crowd = np.repeat([1.0, 2.0, 3.0, 4.0], 3)
     tables = [
         Observations("by size", SIZES, np.ones(len(SIZES)), SIZES),
@@ -66,7 +66,7 @@ def test_exact_tables_give_the_parameters_back() -> None:
 
 
 def contains_the_truth(tables: list[Observations]) -> bool:
-    """Return whether all intervals of a fit contain the true values."""
+    """Return true if all intervals of a fit contain the true values."""
     problem = switch._Problem(TOFINO, tables)
     logs, limit = switch._best_and_limit(problem)
     steps = [math.log(TRUTH[name]) - logs[k] for k, name in enumerate(problem.names)]
@@ -75,10 +75,10 @@ def contains_the_truth(tables: list[Observations]) -> bool:
 
 @pytest.mark.slow
 def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
-    """All parameters are fitted at once, with 5 % noise on every row.
+    """All parameters are fitted jointly, with 5 % noise on every row.
 
     Coverage is tested at the true value. Computing the ends of the intervals takes far longer, so
-    only every tenth trial does that, and checks that both agree.
+    only every tenth trial computes them, and checks that both methods agree.
     """
     covered = 0
     widths = []
@@ -92,7 +92,7 @@ def test_intervals_contain_the_truth_in_at_least_90_of_100_trials() -> None:
             assert inside == all(one.low <= TRUTH[one.name] <= one.high for one in found.estimates)
             widths += [one.high / one.low for one in found.estimates if one.name == BASE]
     assert covered >= 90
-    # Coverage means nothing for intervals that contain everything.
+    # Coverage is meaningless for intervals that contain everything.
     assert np.median(widths) < 1.15
 
 
@@ -209,7 +209,7 @@ def written(directory: Path, table: str, arguments: list[str]) -> tuple[_core.Fa
 
 
 def smart_tree() -> str:
-    """Return two levels of switches that reduce."""
+    """Return two levels of reducing switches."""
     text = Path(_core.load_fabric("fat-tree-8").file).read_text()
     return text.replace('preset = "l2"', 'preset = "tofino"')
 

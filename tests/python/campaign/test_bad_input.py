@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""External errors of campaigns: one message, exit status 2, and no lost results."""
+"""External errors of campaigns: one error message, exit status 2, and no lost results."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ COMMANDS = ("plan", "run", "status", "export")
 
 
 def refused(file: Path, said: str, *, commands: tuple[str, ...] = COMMANDS) -> None:
-    """Assert that all commands refuse the file with one message."""
+    """Assert that all commands refuse the file with one error message."""
     for command in commands:
         more = ["-o", "-"] if command == "export" else []
         ended = weft(command, str(file), *more)
@@ -128,7 +128,7 @@ $4 run "$3" --store "$1/store"; echo "status $?"
 def test_a_full_disk_is_said_and_the_same_command_goes_on(
     write: Write, tmp_path: Path, size: str
 ) -> None:
-    """Disk space runs out once for the program, and once for the results."""
+    """The disk becomes full once while writing the program, and once while writing results."""
     folder = tmp_path / "full"
     folder.mkdir()
     command = " ".join([*simulated.WEFT, "campaign"])

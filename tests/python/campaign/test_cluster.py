@@ -25,7 +25,7 @@ from weft.campaign.cluster import slurm as commands
 from weft.campaign.cluster import worker as cluster_worker
 from weft.campaign.store.store import Store
 
-# Logs its start in a file, waits as long as requested in a call that SMPI does not intercept, so
+# Logs its start in a file, sleeps as long as requested in a call that SMPI does not intercept, so
 # that real time passes, and executes a collective.
 SOURCE = """
 #include <mpi.h>
@@ -76,7 +76,7 @@ walltime = "00:10:00"
 
 @dataclass
 class Study:
-    """Campaign in its own folder."""
+    """Campaign in a separate folder."""
 
     folder: Path
     runs: int
@@ -124,7 +124,7 @@ class Study:
         assert self.commands[-1].poll() is None, self.commands[-1].communicate()
 
     def check(self) -> None:
-        """Assert that all results exist and are complete, and that nothing else is left."""
+        """Assert that all results exist and are complete, and that nothing else remains."""
         files = self.results()
         assert len(files) == self.runs
         store = Store(self.store, "many")
@@ -149,7 +149,7 @@ def made(folder: Path, runs: int, wait: int = 0) -> Study:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[Make]:
-    """Return a function that makes a campaign; its commands end with the test."""
+    """Return a function that creates a campaign; its commands end with the test."""
     studies: list[Study] = []
 
     def make(runs: int, wait: int = 0) -> Study:
@@ -200,7 +200,7 @@ def ended(command: "subprocess.Popen[str]", seconds: float = 240) -> simulated.R
 
 
 def simulators(mark: Path) -> dict[int, int]:
-    """Return the simulators with a folder on their command lines, and the worker of each."""
+    """Return the simulators whose command lines contain a folder, with the worker of each."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -212,7 +212,7 @@ def simulators(mark: Path) -> dict[int, int]:
 
 
 def killed_worker(mark: Path) -> bool:
-    """Kill a worker that has started such a simulator; return whether there was one."""
+    """Kill a worker that has started such a simulator; return true if one was found."""
     for worker in simulators(mark).values():
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
@@ -277,7 +277,9 @@ def test_a_job_that_is_killed_is_replaced(study: Make, queue: Slurm) -> None:
 @pytest.mark.timeout(600)
 def test_ctrl_c_cancels_jobs_and_the_same_command_goes_on(study: Make, queue: Slurm) -> None:
     one = study(30, wait=500)
-    text = CLUSTER.replace("cores = 2", "cores = 3\njobs = 2")  # of four: the second job waits
+    text = CLUSTER.replace(
+        "cores = 2", "cores = 3\njobs = 2"
+    )  # of four cores: the second job waits
     command = one.start(one.cluster(text), queue)
     one.until(lambda: len(one.results()) >= 3 and len(queue.jobs("pending")) == 1)
     os.killpg(command.pid, signal.SIGINT)

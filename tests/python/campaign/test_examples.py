@@ -48,7 +48,7 @@ def test_which_layer_of_a_tree_to_make_smart(tmp_path: Path) -> None:
     for size in ("64B", "4KiB"):
         assert us["leaves", 4, size] == us["all", 4, size]
         assert us["spines", 4, size] == us["plain", 4, size]
-        # a single smart layer forwards results sooner than two
+        # a single smart layer forwards results earlier than two layers
         assert us["spines", 16, size] < us["all", 16, size] < us["leaves", 16, size]
     assert us["all", 16, "256KiB"] < us["leaves", 16, "256KiB"]
     assert us["leaves", 16, "256KiB"] < us["plain", 16, "256KiB"] < us["spines", 16, "256KiB"]

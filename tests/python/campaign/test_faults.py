@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fault files and their keys as axes of a campaign, and the report of what faults cost."""
+"""Fault files and their keys as axes of a campaign, and the report of the cost of faults."""
 
 import shutil
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_keys_that_no_fault_file_has_are_refused(write: Write) -> None:
 
 
 def test_a_plan_refuses_what_a_run_refuses(write: Write, tmp_path: Path) -> None:
-    """Axes of the fault file are no keys of the fabric, and runs with them are executed."""
+    """Axes of the fault file are not keys of the fabric, and their runs are executed."""
     axes = """
 faults = "faults.toml"
 fault.scale = [0, 2]
@@ -119,7 +119,7 @@ def test_a_report_shows_what_faults_cost(write: Write, tmp_path: Path) -> None:
     assert all(hit["fault_events"] > 0)
     assert hit["messages_cut"].sum() > 0
     assert rows.filter(rows["fault.scale"] == 0)["fault_events"].sum() == 0
-    # Losses are the differences to the run with the scale 0.
+    # Losses are differences from the run with the scale 0.
     found = losses(loading.of(prepared))
     assert found is not None
     assert found.across is not None
@@ -133,7 +133,8 @@ def test_a_report_shows_what_faults_cost(write: Write, tmp_path: Path) -> None:
     off = rows.filter(rows["offload"] == "off")
     alone = off.filter(off["fault.scale"] == 0)["simulated_time_s"].item()
     assert one.lost_s == sorted(off.filter(off["fault.scale"] == 4)["simulated_time_s"] - alone)
-    # A budget: cost of a failure in the runs, times how many there are in a day without the scale.
+    # Budget: mean cost of a failure in the runs, multiplied by the failures per day without the
+    # scale.
     hit = off.filter(off["fault.scale"] == 4)
     assert one.failures == hit["failures"].sum() > 0
     (per_day,) = set(rows["failures_per_day"])

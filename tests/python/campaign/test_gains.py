@@ -152,7 +152,7 @@ leave_out = [{ fabric = "plain", offload = "stream" }, { offload = "stream", fal
 
 
 def of_vendors(point: Point) -> dict[str, Any]:
-    """Return a switch that is faster than the library, but no faster than the best of all."""
+    """Return a switch that is faster than the library, but not faster than the best algorithms."""
     if point["offload"] == "off":
         return dict(done(1.0 if point["fallback"] == "best" else 2.0))
     return dict(done(1.0, offloaded=1))
@@ -267,7 +267,7 @@ def test_what_intervals_cost_is_said_and_can_be_left_out(calibrated: Path, tmp_p
     written(tmp_path, text.replace("best = false", "best = false\nintervals = false"))
     assert campaign("plan", str(file)).stdout == "small: 4 runs: 0 done, 4 to do\n"
     assert "calibrated interval" not in page_of(file)
-    # Without a comparison with the hosts there is no gain; a value set by the user has no interval.
+    # Without host runs there is no gain; a value set by the user has no interval.
     written(tmp_path, text.replace('["stream", "off"]', '"stream"'))
     assert campaign("plan", str(file)).stdout.startswith("small: 2 runs")
     written(tmp_path, text + '"link.latency" = ["0.9us", "1us"]\n')

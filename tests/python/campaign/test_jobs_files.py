@@ -63,7 +63,7 @@ def test_jobs_files_are_values_of_an_axis(folder: Path) -> None:
 
 
 def test_the_gain_is_that_of_the_own_job(folder: Path) -> None:
-    """The second job starts late and gains nothing, so the whole run takes as long either way."""
+    """The second job starts late and gains nothing: the whole run takes equally long both times."""
     jobs = folder / "two.toml"
     jobs.write_text(jobs.read_text().replace('"sum", "2"', '"sum", "40"', 1) + 'start = "5ms"\n')
     file = written(folder, CAMPAIGN)

@@ -17,7 +17,8 @@ from tests.support.campaign_files import weft, written
 from weft.campaign import campaign as api
 from weft.campaign import table
 
-# The argument selects what a run does: sleep, take memory, or be killed, always or only once.
+# The argument selects the behaviour of a run: sleep, allocate memory, or be killed, always or only
+# once.
 PROGRAM = r"""
 #include <mpi.h>
 #include <signal.h>

@@ -51,13 +51,14 @@ def test_the_time_left_is_weighted_by_cost(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     runs = [run(4, "off")] * 8 + [run(256, "off"), run(256, "stream")]
     shown = RunCounter(10, 10, runs=runs)
-    now[0] = 4.0  # two at a time
+    now[0] = 4.0  # two simultaneous runs
     for one in runs[:8]:
         shown.take(one, TaskResult("3f02", "done", wall_time_s=1.0))
     assert "about 64 s left" in shown.line(), "2 runs of 64 s, two at a time"
     now[0] = 14.0
     shown.take(runs[8], TaskResult("3f02", "done", wall_time_s=20.0))
-    # 28 s of runs in 14 s: 2 at a time. The last costs as much per rank as all that have ended.
+    # 28 s of runs in 14 s, 2 simultaneously. The last run costs as much per rank as all finished
+    # runs.
     each = 28 / (8 * 4 + 256)
     assert f"about {256 * each / 2:.0f} s left" in shown.line()
     shown.take(runs[9], TaskResult("3f02", "done", wall_time_s=20.0))

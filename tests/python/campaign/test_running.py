@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Campaigns: the runs that a file defines, which of them are executed, and wrong files."""
+"""Campaigns: runs defined by a file, execution of missing runs, and invalid files."""
 
 import contextlib
 import csv
@@ -173,7 +173,7 @@ def test_failures_are_results_and_impossible_runs_are_named(write: Write) -> Non
     assert {path: path.stat().st_mtime_ns for path in results(file)} == before
     assert weft("run", str(file), "--again").stdout == ran.stdout
     made = [path for path in results(file) if path.stat().st_mtime_ns != before[path]]
-    assert len(made) == 6  # the failed ones
+    assert len(made) == 6  # the failed runs
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
@@ -186,7 +186,7 @@ def test_a_campaign_that_is_stopped_goes_on(write: Write, how: signal.Signals) -
         until = time.monotonic() + 60
         while len(results(file)) < 20 and time.monotonic() < until:
             time.sleep(0.02)
-        child.send_signal(how)  # to the command alone: its workers end with it
+        child.send_signal(how)  # only to the command, whose workers end with it
         _, said = child.communicate(timeout=30)
         assert child.returncode == (-how if how == signal.SIGKILL else 128 + how)
         assert b"Traceback" not in said
@@ -198,7 +198,7 @@ def test_a_campaign_that_is_stopped_goes_on(write: Write, how: signal.Signals) -
     assert 20 <= len(before) < 800
     for path in before:
         json.loads(path.read_text(encoding="utf-8"))
-    # The rest is not executed here: only existing results count.
+    # The remaining runs are not executed here: only existing results count.
     assert f" {len(before)} done" in weft("status", str(file)).stdout
 
 
@@ -209,7 +209,7 @@ def test_two_at_a_time_share_the_work(write: Write) -> None:
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for child in both:
         out, _ = child.communicate(timeout=120)
-        assert child.returncode == 0 or "to do" in out  # the other one executes the last run
+        assert child.returncode == 0 or "to do" in out  # the other command executes the last run
     assert "12 runs: 12 done" in weft("status", str(file)).stdout
 
 
@@ -287,7 +287,7 @@ def test_a_store_is_of_one_campaign_and_of_a_version_that_is_known(tmp_path: Pat
 
 
 def test_an_interrupt_ends_a_campaign_whose_runs_do_not_end(write: Write, tmp_path: Path) -> None:
-    """Nothing but the signal wakes the command, and polars has replaced the handler of SIGINT."""
+    """Only the signal wakes the command, and polars has replaced the handler of SIGINT."""
     source = tmp_path / "endless.c"
     file = write(head(source=source) + RUNS)
     source.write_text(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The index of a store, which always matches its results, and the tables made from it."""
+"""Index of a store, which always matches its results, and the tables derived from it."""
 
 import csv
 import json
@@ -96,7 +96,7 @@ def test_the_index_follows_files_that_come_go_and_change(
 
 def test_nothing_that_the_index_has_is_read_again(prepared: api.Prepared) -> None:
     assert weft("status", str(prepared.campaign.file)).stdout == "small: 8 runs: 8 done\n"
-    for path in runs(prepared):  # size and time do not reveal the change
+    for path in runs(prepared):  # neither size nor time reveals the change
         about = path.stat()
         path.write_bytes(b"x" * about.st_size)
         os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
@@ -272,7 +272,7 @@ def test_status_says_what_is_being_made_by_others_that_live(prepared: api.Prepar
         assert ours
         said = weft("status", str(file)).stdout
         assert said == "small: 8 runs: 7 done, 1 to do\n1 run in progress\n"
-        ran = weft("run", str(file))  # leaves the run to the others
+        ran = weft("run", str(file))  # leaves the run to the other process
         assert (ran.status, ran.stdout) == (3, "small: 8 runs: 7 done, 1 to do\n")
     assert weft("run", str(file)).status == 0
 

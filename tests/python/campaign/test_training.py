@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training as runs of a campaign."""
+"""Training iterations as runs of a campaign."""
 
 import csv
 import json

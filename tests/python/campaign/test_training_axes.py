@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Axes of iterations of training: faults, traffic, noise, detail, traces, and jobs files."""
+"""Axes of training iterations: faults, traffic, noise, detail, traces, and jobs files."""
 
 import csv
 from pathlib import Path

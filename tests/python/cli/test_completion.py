@@ -17,7 +17,7 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 
 
 def complete(*words: str) -> list[str]:
-    """Return bash's completions for the last of some words."""
+    """Return bash's completions for the last of the given words."""
     answer = subprocess.run(
         [str(SCRIPTS / "weft")],
         env={
@@ -84,7 +84,7 @@ def test_pages_are_listed_and_shown() -> None:
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
 def test_pages_are_laid_out_for_reading(page: Path) -> None:
-    """Also off a terminal, the output is not raw Markdown with link targets and comments."""
+    """Off a terminal too, the output is not raw Markdown with link targets and comments."""
     if page.stem == "README":
         return
     status, out, _ = in_process.run(["help", page.stem])

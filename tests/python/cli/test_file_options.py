@@ -23,7 +23,7 @@ from weft.cli.root import weft
 
 PINGPONG = "bytes,median_us\n" + "".join(f"{1 << k},{1 + k / 4}\n" for k in range(20))
 COMPILERS = ("weft cc", "weft cxx", "weft f90")
-# TABLE.KEY refers to fabric files.
+# Pattern for help texts that mention files; TABLE.KEY refers to fabric files.
 _SPEAKS_OF_FILES = re.compile(
     r"file|directory|plan|trace|table(?!\.KEY)|engine|inventory|program", re.I
 )

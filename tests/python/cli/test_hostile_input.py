@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Malformed input gives one message and exit status 2 immediately."""
+"""Malformed input causes one error message and exit status 2 immediately."""
 
 import json
 import re
@@ -133,7 +133,7 @@ def test_it_is_one_message(here: Path, line: str, message: str) -> None:
     assert (result.returncode, result.stdout) == (2, "")
     assert re.fullmatch(r"weft: [^\n\x00-\x1f]+\n", result.stderr), result.stderr
     assert message in result.stderr
-    assert "of the other modes" not in result.stderr  # that is for mode names
+    assert "of the other modes" not in result.stderr  # only for mode names
     assert sorted(here.iterdir()) == before
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files that commands and calls read are never overwritten, however they were named.
+"""Files read by commands and calls are never overwritten, whatever name they were given by.
 
 Every parameter that takes a text either has a type that declares the files it names, or is listed
-here: with a command that reads a file through it, or as one that names no file. The same holds for
-the API.
+here: with a command that reads a file through the parameter, or as a parameter that names no file.
+The same applies to the API.
 """
 
 import inspect
@@ -27,8 +27,8 @@ from weft.base.errors import WeftError
 from weft.cli import files
 
 RUN = "run --fabric tofino-4 -n 4"
-# By parameter, a command that reads a file of the fixture `here` through it and writes to the same
-# file.
+# By parameter: a command that reads a file of the fixture `here` through the parameter, and writes
+# to the same file.
 READ_BY = {
     "fallback": f"{RUN} --fallback ./sel.toml --json sel.toml -- ./latency 4 1",
     "modes": "bench allreduce --fabric tofino-4 -n 4 --sizes 4 --modes ./sel.toml --csv sel.toml",
@@ -167,7 +167,8 @@ def test_nor_a_trace_whose_files_are_the_programs_input(here: Path) -> None:
 
 # ---- The API -------------------------------------------------------------------------------------
 
-# Texts and paths of calls other than `input_checks.WRITTEN`: they are read, or name no file.
+# Parameters of calls that are not in `input_checks.WRITTEN`: inputs, or texts that do not name
+# files.
 READ = {
     *("fabric", "fabrics", "program", "arguments", "platform", "fallback", "cfg", "input", "trace"),
     *("traffic", "faults"),

@@ -39,7 +39,7 @@ def latency() -> str:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty directory, with its own directory for temporary files."""
+    """Run in an empty directory, with a separate directory for temporary files."""
     (tmp_path / "tmp").mkdir()
     (tmp_path / "work").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -95,7 +95,7 @@ def test_all_that_a_fabric_file_can_say_is_listed() -> None:
     assert "  switch presets: " in "\n".join(lines)
 
 
-# With presets of devices that were scaled.
+# Fabrics with presets of devices that were scaled.
 SCALED = {"superpod-h100-32", "superpod-b200-32", "gb200-nvl72"}
 
 
@@ -239,7 +239,7 @@ assert sorted(names) == sorted([*cli, *runs])
 
 
 def test_no_command_waits_for_libraries_that_it_does_not_use() -> None:
-    """The same holds between commands: a run does not need numpy."""
+    """The same applies between commands: a run does not need numpy."""
     code = """
 import sys, click
 from weft.cli.root import weft

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Messages name a resource that the system has removed."""
+"""Errors name a resource that the system has removed."""
 
 import json
 import os

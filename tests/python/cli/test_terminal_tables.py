@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Tables on terminals of any width: no number is ever cut."""
+"""Tables on terminals of any width: numbers are never truncated."""
 
 import io
 import os

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The papers' claims: each row of their tables has a command, and its cell what the command gives.
+"""The papers' claims: each table row contains a command, and its cell matches the command's output.
 
-Cheap commands are run. The others are those of studies, which take minutes: their rows, whose tests
-are named `stored`, are compared with the tables in docs/ that these commands write, and those parts
-of the tables that take seconds are measured anew.
+Cheap commands are run. All other commands are studies, which take minutes: their rows, whose tests
+are named `stored`, are compared with the tables in docs/ that these commands write, and parts of
+the tables that take only seconds are measured again.
 """
 
 import re
@@ -35,7 +35,7 @@ PAGES: list[str] = [page for paper in PAPERS for page in paper.PAGES]
 
 
 def given(command: str) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     words = shlex.split(command)
     assert words[0] == "weft", f"{command}: only weft's own commands are cheap"
     status, out, error = run(words[1:])

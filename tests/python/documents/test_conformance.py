@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPICH's tests of collectives: each one that passes under stock SMPI passes under `weft run`.
+"""MPICH's tests of collectives: each test that passes under stock SMPI passes under `weft run`.
 
-`make conformance` also runs the other tests of the suite.
+`make conformance` also runs all other tests of the suite.
 """
 
 from pathlib import Path

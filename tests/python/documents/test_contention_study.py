@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The contention benchmark: its times match those derived by counting messages."""
+"""The contention benchmark: times match times derived by counting messages."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def last(times: contention.Times, collective: str, links: str) -> float:
 
 
 def test_without_contention_each_message_has_the_bandwidth(times: contention.Times) -> None:
-    # 15 chunks leave the root consecutively, and each rank sends 15 chunks in an Alltoall.
+    # 15 chunks leave the root sequentially, and each rank sends 15 chunks in an Alltoall.
     expected = pytest.approx(15 * LARGE / BANDWIDTH_BPS, rel=0.01)
     for collective in contention.COLLECTIVES:
         assert last(times, collective, "fatpipe") == expected

@@ -102,7 +102,8 @@ def test_messages_between_hosts_are_counted_on_the_baseline(tmp_path: Path) -> N
     forwarding.sweep([run])
     counted = run.traffic()
     # A solve sends 26 products, each summed over a row of 4 ranks and transposed (except on the
-    # diagonal), 52 scalar products, and one for the residual; a rank's part has 256 numbers.
+    # diagonal), 52 scalar products, and one scalar product for the residual; each rank holds 256
+    # numbers.
     assert (counted.program, counted.ranks) == ("CG", RANKS)
     piece, envelope = 256 * 8, 16
     assert 8 + envelope < counted.mean_bytes < piece + envelope

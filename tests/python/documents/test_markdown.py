@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Statements of the documents are checked: commands, their output, links, and tables of names.
+"""Checks of statements in documents: commands and their output, links, and tables of names.
 
 A `console` block contains commands (`$ ...`) and their output, including standard error. In the
 output, `…` matches anything, and any number of lines if it is alone on a line. A block of source
-code that begins with a comment of a file name is that file. Other blocks are not executed.
+code that begins with a comment of a file name is the content of this file. Other blocks are not
+executed.
 """
 
 import html
@@ -99,7 +100,7 @@ def write_files(directory: Path, document: Path) -> None:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with the documents' files, in which the guide's program is compiled."""
+    """Return a directory with the documents' files and the guide's compiled program."""
     directory = tmp_path_factory.mktemp("desk")
     for document in DOCUMENTS:
         write_files(directory, document)
@@ -139,7 +140,7 @@ def hold_against_document(directory: Path, document: Path, block: str) -> None:
 )
 @pytest.mark.slow
 def test_commands_print_what_the_document_says(document: Path, desk: Path, tmp_path: Path) -> None:
-    """Run them where no other document has left files, and its own names win."""
+    """Commands run without other documents' files; the document's own names take precedence."""
     shutil.copytree(desk, tmp_path, dirs_exist_ok=True)
     write_files(tmp_path, document)
     for block in blocks(document, "console"):
@@ -148,7 +149,7 @@ def test_commands_print_what_the_document_says(document: Path, desk: Path, tmp_p
 
 @pytest.mark.slow
 def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> None:
-    """All blocks in order, with only the files shown so far, and within the time limit."""
+    """All blocks are run in order, with only the files shown so far, and within the time limit."""
     start = time.process_time() + sum(os.times()[2:4])
     for match in _BLOCK.finditer(FIRST_HOUR.read_text(encoding="utf-8")):
         if name := _FILE_NAME.match(match[2]):
@@ -163,7 +164,7 @@ def test_the_first_hour_goes_from_an_empty_folder_to_its_end(tmp_path: Path) -> 
     assert time.process_time() + sum(os.times()[2:4]) - start < 180
 
 
-# Reasons by document why the commands in `sh` blocks are not run here.
+# Reasons why commands in `sh` blocks are not run here, by document.
 NOT_RUN = {
     "CONTRIBUTING.md": "targets of the Makefile, which has them",
     "README.md": "targets of the Makefile, which has them",
@@ -184,7 +185,7 @@ NOT_RUN = {
 
 
 def shown_only() -> Iterator[tuple[str, list[str]]]:
-    """Yield each command, as words, of the blocks that are not run, with its document."""
+    """Yield each command in the blocks that are not run, as words, with its document."""
     for document in DOCUMENTS:
         for block in blocks(document, "sh"):
             for line in block.replace("\\\n", " ").splitlines():
@@ -329,7 +330,7 @@ def in_text(document: Path) -> Iterator[list[str]]:
 
 
 def unknown(words: list[str]) -> str:
-    """Return the problem with a command in the text, or nothing if it is valid."""
+    """Return the problem with a command in the text; empty if it is valid."""
     if words[0] == "make":
         return "" if f"\n{words[1]}:" in MAKEFILE or "=" in words[1] else f"no target {words[1]}"
     length = max(n for n in range(1, 5) if " ".join(words[:n]) in COMMANDS)
@@ -374,7 +375,7 @@ def test_the_reference_of_the_command_line_names_every_command() -> None:
 
 
 def fields(value: Any, place: str = "") -> Iterator[str]:
-    """Return the path of every field; entries of a list share theirs."""
+    """Yield the path of every field; entries of a list share a path."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield f"{place}{name}"
@@ -478,7 +479,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         place = f"{_CODE.findall(heading)[0]}." if heading.startswith("`") else ""
         said |= {f"{place}{_CODE.findall(row[0])[0]}" for row in rows}
     found = {field for record in records for field in fields(record)}
-    # A job's lists are those of the record.
+    # A job's lists have the format of the record's lists.
     same = re.compile(
         r"jobs\.(outcome|profile|collectives|alone|without_offload|schedule|training)\."
     )

@@ -9,7 +9,7 @@ from studies.study import read_table
 from tests.support.places import ROOT
 
 ROWS = read_table(CHANGES)
-# Lines of annex B.1 of each standard: fixes to errata, changes.
+# Entries of annex B.1 of each standard: fixes to errata, changes.
 LINES = {"4.0": (4, 34), "4.1": (17, 29), "5.0": (4, 4)}
 
 
@@ -38,7 +38,7 @@ def test_a_row_names_what_shows_it(row: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["functions"]], ids=_name)
 def test_functions_that_a_change_adds(row: dict[str, str]) -> None:
-    """A test calls each that is there, except for those of events, of which there are none."""
+    """A test calls each available function, except for event functions, as there are no events."""
     names = row["functions"].split()
     present = [name for name in names if name in there()]
     assert present == names or row["weft"] == "not done"

@@ -29,7 +29,7 @@ class Page:
     """Sizes of a page beyond the limits."""
 
     words: int
-    """Words outside code blocks; 0 if there are few enough."""
+    """Words outside code blocks; 0 if within the limit."""
     wide: int
     """Tables with too many columns."""
     long: int
@@ -62,7 +62,7 @@ BEYOND = {
     "docs/trace-files.md": Page(0, 0, 1),
     "docs/training-models.md": Page(0, 1, 1),
 }
-"""Pages that exceed a limit, most of them references that are generated."""
+"""Pages that exceed a limit, most of which are generated references."""
 
 UNSHOWN = {
     "docs/forwarding-experiment.md": 1,

@@ -69,7 +69,7 @@ def test_the_page_says_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mon
 def test_routes_between_hosts_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SimGrid only has hosts with ranks, so the benchmark needs a rank on each."""
+    """SimGrid creates only hosts with ranks, so the benchmark needs a rank on each host."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     large_fabrics = importlib.import_module("large_fabrics")
     case = large_fabrics.routes(tmp_path)[large_fabrics.ROUTE]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Real programs, unmodified and offloaded: their own checks pass.
 
-`make real-programs` runs larger ones and writes the table of docs/real-programs.md.
+`make real-programs` runs larger programs and writes the table of docs/real-programs.md.
 """
 
 from pathlib import Path
@@ -33,7 +33,7 @@ SMART = [
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the fabric for SMPI alone, without any computing switch."""
+    """Return the fabric for plain SMPI, without computing switches."""
     directory = tmp_path_factory.mktemp("platform")
     export(_core.load_fabric(str(fabric_with("tofino", directory))), directory / "platform.xml")
     return directory / "platform.xml"
@@ -71,7 +71,7 @@ def check_replay(program: Program, directory: Path, bound: float, *options: str)
 
 
 def test_a_sampled_program_says_that_it_is_wrong(platform: Path, tmp_path: Path) -> None:
-    """Guard of the verification: SimGrid's version of NAS EP computes only a sample."""
+    """Guard for the verification: SimGrid's version of NAS EP computes only a sample."""
     sampled = run_stock(nas("ep-as-it-is", "S", 4), platform, tmp_path)
     assert sampled.findings == ("failed",)
 

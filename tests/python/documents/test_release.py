@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""One version: pyproject.toml declares it, and all else that names it agrees."""
+"""Single version number: pyproject.toml declares it, and all other mentions agree."""
 
 import re
 import tomllib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Models of weft's files: they cover everything that is written, and docs/schema matches them."""
+"""Models of weft's files cover everything that is written, and docs/schema matches the models."""
 
 import json
 from pathlib import Path

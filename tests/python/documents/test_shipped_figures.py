@@ -28,7 +28,7 @@ HOSTS = ("openmpi-4.1", "openmpi-basic")
 def latencies(
     fabric: str, ranks: int, ppn: int, size: int, modes: Sequence[str], method: str = "osu"
 ) -> list[float]:
-    """Run the benchmark that `weft bench` runs, or a loop without barriers."""
+    """Run the benchmark of `weft bench`, or a loop without barriers."""
     rows = run(
         Study(
             *(BENCHMARKS["allreduce"], fabric, [ranks], [ppn], (size,), tuple(modes)),
@@ -93,7 +93,7 @@ def test_equal_cables_carry_equal_messages() -> None:
 
 @pytest.mark.parametrize(("ppn", "measured"), [(1, 0.835), (2, 0.963), (3, 0.502), (4, 0.714)])
 def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) -> None:
-    """Within 40 % of data/tofino_bandwidth_vs_ppn.csv, column openmpi_tuned: vectors of 1 GiB."""
+    """Within 40 % of data/tofino_bandwidth_vs_ppn.csv, column openmpi_tuned: 1 GiB vectors."""
     elements = (1 << 30) // 4
     call = ("allreduce", 4 * ppn, ppn, elements, 4)
     (seconds,) = _core.predicted_times(_core.load_fabric("tofino-4"), "openmpi-4.1", [call])
@@ -101,7 +101,7 @@ def test_large_sums_take_the_hosts_what_was_measured(ppn: int, measured: float) 
 
 
 def test_a_new_fabric_is_near_what_nobody_fitted_it_to(tmp_path: Path) -> None:
-    """SHARP on 32 hosts of 40 ranks with presets only, whose guesses the run reports."""
+    """SHARP on 32 hosts of 40 ranks uses only presets, whose guesses the run reports."""
     with pytest.warns(UserWarning, match="not measured on your devices"):
         weft.new_fabric("star", tmp_path / "new.toml", hosts=32, switch_preset="sharp")
     text = (tmp_path / "new.toml").read_text(encoding="utf-8")

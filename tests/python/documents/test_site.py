@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The documentation as a site: `make docs`, and the site in a browser, opened from files.
 
-MkDocs in strict mode finds broken links in documents; here the built pages are parsed again, as a
-browser would parse them.
+MkDocs in strict mode finds broken links in documents; the tests parse the built pages again, as a
+browser would.
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.support.places import ROOT
 
 SITE = ROOT / "build" / "site"
 MOST_BYTES = 40_000_000
-# Attributes by element that make a browser fetch a file, which must belong to the site.
+# Attributes, by element, whose files a browser fetches, and which must be files of the site.
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 
 pytestmark = pytest.mark.slow
@@ -96,7 +96,7 @@ def site() -> Path:
     ],
 )
 def test_what_leads_nowhere_ends_the_build(tmp_path: Path, text: str, said: str) -> None:
-    """A page that docs/README.md does not list, with a broken link."""
+    """The example is a page with a broken link that docs/README.md does not list."""
     copy = tmp_path / "weft"
     shutil.copytree(ROOT / "setup" / "site", copy / "setup" / "site")
     shutil.copy(ROOT / "mkdocs.yml", copy)
@@ -121,7 +121,7 @@ def documents() -> Iterator[tuple[Path, Path]]:
 
 
 def broken(page: Path, link: str) -> str:
-    """Return the problem with a link of a page, or nothing if its target exists."""
+    """Return the problem with a link of a page; empty if its target exists."""
     parts = urlsplit(link)
     if parts.scheme:
         return "" if parts.scheme in ("https", "http", "mailto") and link.strip() == link else link

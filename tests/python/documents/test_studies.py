@@ -23,7 +23,8 @@ from weft.base.errors import WeftError
 from weft.base.plots import Series
 from weft.study.validation import gain_report
 
-# Commands make these; cli/test_demo.py and study/test_validate.py compare them with new runs.
+# Figures created by commands; cli/test_demo.py and study/test_validate.py compare them with new
+# runs.
 OF_DEMO = {"allreduce_4x1.png", "allreduce_1KiB_by_hosts.png"}
 MARKER = re.compile(r"<!-- table: .* -->")
 

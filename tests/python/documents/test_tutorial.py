@@ -27,7 +27,7 @@ EXAMPLES = {
 
 
 def outputs(book: Any) -> Iterator[list[Any]]:
-    """Yield each cell's outputs; pictures only by their presence, because fonts may differ."""
+    """Yield each cell's outputs; only the presence of pictures, because fonts may differ."""
     for cell in book["cells"]:
         found = [dict(one) for one in cell.get("outputs", [])]
         for one in found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics for SimGrid and Graphviz: file contents, and agreement of stock SimGrid."""
+"""Fabrics for SimGrid and Graphviz: file contents, and agreement with stock SimGrid."""
 
 import itertools
 import re
@@ -69,7 +69,7 @@ def test_routes_are_those_of_the_fabric(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_from_a_switch_on_packets_go_as_those_of_hosts_do(tmp_path: Path, kind: str) -> None:
-    """This lets weft find the fabric's own trees through the platform's routes."""
+    """This property lets weft find the fabric's own trees through the platform's routes."""
     fabric = load(tmp_path, kind)
     found = routes(platform(fabric, tmp_path))
     switches = {switch["name"] for switch in fabric.switches}
@@ -125,7 +125,7 @@ def test_a_smart_switch_says_what_it_is(tmp_path: Path) -> None:
     assert (properties.pop("number"), properties.pop("meeting")) == ("4", "centre")
     assert float(properties.pop("forwarding_latency")) == pytest.approx(495.5e-9)
     assert float(properties.pop("offload_overhead")) == pytest.approx(1.44e-6)
-    # Of all four hosts, which are on two pipelines.
+    # For all four hosts, which are on two pipelines.
     assert float(properties.pop("turnaround")) == pytest.approx(9.29e-6)
     assert properties == {
         "preset": "tofino",
@@ -197,7 +197,7 @@ def overheads(directory: Path) -> Path:
         f'receive_copy_rate = "{rate}"\n'
         for size, fixed, rate in rows
     )
-    path.write_text(path.read_text() + "[mpi]\n" + costs)  # stock has no costs for empty messages
+    path.write_text(path.read_text() + "[mpi]\n" + costs)  # no costs of empty messages in stock
     return path
 
 
@@ -205,7 +205,7 @@ def overheads(directory: Path) -> Path:
     "fabric", ["tofino-16", "fat_tree", "dragonfly", "torus", "mesh", "sharing", "overheads"]
 )
 def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fabric: str) -> None:
-    """Without any part of weft; the host file keeps ranks off the switches."""
+    """No part of weft is involved; the host file keeps ranks off the switches."""
     on = fabric if fabric not in SMALL else str(make(tmp_path, fabric))
     made = {"sharing": sharing, "overheads": overheads}.get(fabric)
     on = str(made(tmp_path)) if made else on
@@ -227,7 +227,7 @@ def test_stock_simgrid_takes_the_same_time(tmp_path: Path, program: Program, fab
         for result in (stock, by_weft)
     ]
     assert len(times[0]) == len(SIZES.split(","))
-    # Stock's hosts have no costs for empty messages.
+    # Stock SimGrid's hosts have no costs for empty messages.
     first = 1 if loaded.mpi and loaded.mpi["send_overhead_s"] > 0 else 0
     assert times[0][first:] == pytest.approx(times[1][first:], rel=1e-9)
 

@@ -162,7 +162,7 @@ MINIEDIT = """{"application": {}, "hosts": [{"number": "1", "opts": {"hostname":
 
 
 def test_ibnetdiscover(tmp_path: Path) -> None:
-    """Rates by width and speed, several adapters a host, names of switches, each cable once."""
+    """Covers rates by width and speed, several adapters per host, switch names, unique cables."""
     fabric = made(tmp_path, IB, latency="900ns")
     assert fabric.hosts == ("node01", "node02")
     assert fabric.switches == ("leaf-1", "spine-1")
@@ -180,7 +180,7 @@ def test_ibnetdiscover(tmp_path: Path) -> None:
 
 
 def test_ports_and_unmanaged_switches_of_ibnetdiscover(tmp_path: Path) -> None:
-    """`ibnetdiscover -p`, and descriptions that several switches share."""
+    """Covers `ibnetdiscover -p`, and descriptions shared by several switches."""
     text = """SW  1  1 0x01 4x EDR - CA 4 1 0x11 ( 'SwitchIB Mellanox' - 'a HCA-1' )
 SW  1  2 0x01 4x EDR - SW 2 2 0x02 ( 'SwitchIB Mellanox' - 'SwitchIB Mellanox' )
 CA  4  1 0x11 4x EDR - SW 1 1 0x01 ( 'a HCA-1' - 'SwitchIB Mellanox' )
@@ -229,7 +229,7 @@ def test_astra_sim(tmp_path: Path) -> None:
     fabric = made(tmp_path, ASTRA)
     assert len(fabric.hosts) == 6
     found = cables(fabric)
-    assert found["npu-0"] == (1200, 0)  # both dimensions' rates together
+    assert found["npu-0"] == (1200, 0)  # sum of both dimensions' rates
     assert found["router-0--router-1"] == (800, 500)
     assert found["router-0--switch-1-0"] == (400, 1000)
     assert found["router-4--switch-1-0"] == (400, 1000)
@@ -245,7 +245,7 @@ def test_astra_sim(tmp_path: Path) -> None:
 
 
 def test_topology_zoo(tmp_path: Path) -> None:
-    """Nodes are places: a switch with a host each. Both directions are one cable."""
+    """Each node becomes a switch with a host. Both directions of an edge are one cable."""
     fabric = made(tmp_path, ZOO, bandwidth="1Gbps")
     assert fabric.hosts == ("New York", "Washington DC")
     assert fabric.switches == ("New York.switch", "Washington DC.switch", "2.switch")
@@ -262,7 +262,7 @@ def test_graphml(tmp_path: Path) -> None:
 
 
 def test_containerlab(tmp_path: Path) -> None:
-    """Kinds of groups and defaults, routing software, links to the machine that runs the lab."""
+    """Covers group and default kinds, routing software, links to the machine that runs the lab."""
     fabric = made(tmp_path, CLAB, "lab.clab.yml", bandwidth="25Gbps")
     assert fabric.hosts == ("client1", "client2")
     assert fabric.switches == ("leaf1", "leaf2", "router")

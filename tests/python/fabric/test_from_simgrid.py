@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics from platforms of SimGrid with several zones, routes or hosts of their own."""
+"""Fabrics from SimGrid platforms with several zones, routes or explicit hosts."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def zone_route(source: tuple[str, str], target: tuple[str, str], *links: str) ->
 
 
 def ends(fabric: weft.Fabric) -> dict[frozenset[str], tuple[float, float]]:
-    """Return rate in Gb/s and latency in ns by the ends of each cable."""
+    """Return rate in Gb/s and latency in ns, by the ends of each cable."""
     names = [*fabric.hosts, *fabric.switches]
     return {
         frozenset((names[one["lower"]], names[one["upper"]])): (
@@ -77,7 +77,7 @@ def test_a_zone_with_routers(tmp_path: Path) -> None:
 
 
 def test_routes_imply_switches(tmp_path: Path) -> None:
-    """Two leaves of two hosts: only routes between hosts say so, in any order and direction."""
+    """Only routes between hosts imply two leaves of two hosts, in any order and direction."""
     text = platform(
         hosts("a", "b", "c", "d"),
         *(link(f"l{one}", policy="SPLITDUPLEX") for one in "abcd"),

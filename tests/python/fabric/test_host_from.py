@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft fabric new --host-from`: the inside of hosts from the XML of lstopo."""
+"""`weft fabric new --host-from`: host internals from lstopo's XML."""
 
 import tomllib
 import warnings
@@ -66,7 +66,7 @@ OLD = xml(
 
 
 def made(folder: Path, text: str, **options: Any) -> tuple[weft.Fabric, dict[str, Any]]:
-    """Return a fabric, and its table [host]."""
+    """Return a fabric, and its [host] table."""
     (folder / "lstopo.xml").write_text(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -82,7 +82,7 @@ def made(folder: Path, text: str, **options: Any) -> tuple[weft.Fabric, dict[str
 
 
 def test_cores_sockets_and_caches(tmp_path: Path) -> None:
-    """Fitted presets count fractions of caches, and a bandwidth for each core of a socket."""
+    """Fitted presets use fractions of caches, and a bandwidth for each core of a socket."""
     fabric, host = made(tmp_path, TWO)
     assert (fabric.cores_per_host, host["sockets"]) == (8, 2)
     assert host["core_cache_size"] == f"{MIB * host_file.CORE_CACHE_FRACTION:.0f}B"
@@ -98,7 +98,7 @@ def test_cores_sockets_and_caches(tmp_path: Path) -> None:
 def test_old_files_and_virtual_machines(tmp_path: Path) -> None:
     fabric, host = made(tmp_path, OLD)
     assert (fabric.cores_per_host, host["sockets"]) == (4, 2)
-    # The last-level cache repeats the cores' caches.
+    # The last-level cache includes the contents of the core caches.
     assert host["cache_size"] == f"{4 * MIB * host_file.CACHES_FRACTION:.0f}B"
     assert "memory domains" not in fabric.note
     fabric, host = made(tmp_path, xml('<object type="PU"/>' * 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""New fabric files: the registry of topologies, and mistakes of users."""
+"""New fabric files: the registry of topologies, and user errors."""
 
 import os
 import re
@@ -28,7 +28,7 @@ from weft.fabric.template import (
 )
 
 KINDS = [row["kind"] for row in _core.topologies()]
-# Clusters of GPUs have cables of several rates, which come from one file.
+# GPU clusters have cables of several rates, which come from one file.
 OF_ONE_RATE = [kind for kind in KINDS if kind != "gpu_cluster"]
 
 
@@ -129,7 +129,7 @@ def test_default_presets_exist() -> None:
 
 
 def inner_and_outer(fabric: _core.Fabric) -> tuple[set[float], set[float]]:
-    """Return the latencies of cables between switches, and of hosts' cables."""
+    """Return the latencies of cables between switches, and of host cables."""
     hosts = len(fabric.hosts)
     latency = [
         (cable["lower"] >= hosts, round(cable["latency_s"], 12)) for cable in fabric.cables()
@@ -177,7 +177,7 @@ def test_a_cluster_of_gpus_is_like_one_of_them(here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "hosts", "cables"),
     [
-        # A scalable unit of the file: 32 nodes, 8 leaves, 4 spines.
+        # A scalable unit in the file: 32 nodes, 8 leaves, 4 spines.
         ("", 256, {900e9: 256, 63e9: 512, 50e9: 256 + 32}),
         ("--nodes 64 --spines 8", 512, {900e9: 512, 63e9: 1024, 50e9: 512 + 128}),
         ("--nodes 4 --network rail-only", 32, {900e9: 32, 63e9: 64, 50e9: 32}),
@@ -299,7 +299,7 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
         fabric, alone = _core.load_fabric(f"{switch}.toml"), run(*command, "--force")
         assert (fabric.host, fabric.point_to_point) == (model.host, model.point_to_point)
         assert fabric.mpi is not None and model.mpi is not None
-        # The file has the preset's values, not its name.
+        # The file contains the preset's values, not its name.
         assert {**fabric.mpi, "preset": ""} == {**model.mpi, "preset": ""}
         cable, own = fabric.cables()[0], model.cables()[0]
         assert cable["bandwidth_Bps"] == pytest.approx(own["bandwidth_Bps"], rel=1e-4)
@@ -375,7 +375,7 @@ def test_the_keys_of_a_topology_are_no_options_of_all(kind: str) -> None:
     assert len(names) == len(set(names))
 
 
-# ---- Mistakes: one message that names the option, and no file ----
+# ---- Errors: one message that names the option, and no file ----
 
 
 @pytest.mark.parametrize(

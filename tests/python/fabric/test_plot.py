@@ -60,7 +60,7 @@ def pixels(path: Path) -> numpy.ndarray:
 
 
 def share(path: Path, colour: tuple[float, float, float]) -> float:
-    """Return the fraction of a picture with a colour."""
+    """Return the fraction of a picture that has a given colour."""
     return float(numpy.mean(numpy.all(abs(pixels(path) - colour) < 0.01, axis=1)))
 
 
@@ -126,7 +126,7 @@ def test_stars_and_fat_trees_have_layers(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["torus", "dragonfly"])
 def test_circles_are_what_belongs_together(tmp_path: Path, kind: str) -> None:
-    """The groups of a Dragonfly; in a torus, two of its four dimensions."""
+    """The groups are those of a Dragonfly; in a torus, two of its four dimensions."""
     graph = Graph(load(tmp_path, kind, LARGE[kind]))
     assert graph.groups() == [range(first, first + 16) for first in range(0, 256, 16)]
 
@@ -181,7 +181,7 @@ def test_a_picture_shows_something(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_picture_without_width_shows_its_cables(tmp_path: Path) -> None:
-    """All in one column; a cable listed in reverse is drawn beside the first."""
+    """All nodes are in one column; a cable listed in reverse is drawn next to the first."""
     cables = ["a,x", "b,y", "x,y", "y,x"]
     fabric = load(tmp_path, "custom", {"hosts": ["a,b"], "switches": ["x,y"], "cables": cables})
     assert [bundle.parallel for bundle in lay_out(Graph(fabric)).bundles] == [1, 1, 2]
@@ -307,7 +307,7 @@ def test_mistakes_are_one_message(
 
 
 def record_of_jobs(fabric: _core.Fabric) -> Record:
-    """Return a record in which a job has a quarter of the traffic of the busiest link."""
+    """Return a record in which a job sends a quarter of the traffic on the busiest link."""
     record = record_of(fabric)
     link = max(record.links, key=lambda one: one.utilisation)
     done = OutcomePart(kind="completed")

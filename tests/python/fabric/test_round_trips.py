@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Properties of a fabric survive round trips: an exported platform, and a plan's fabric file.
 
-Random fabrics. A run on the exported platform has the same record as a run on the fabric, with
-times within a thousandth (simultaneous flows share links in another order), except for features
-that a platform cannot express; the export reports those by name.
+The fabrics are random. A run on the exported platform produces the same record as a run on the
+fabric, with times within a thousandth (simultaneous flows share links in another order), except for
+features that a platform cannot express; the export reports these features by name.
 """
 
 import json
@@ -71,7 +71,7 @@ def offload(draw: st.DrawFn) -> str:
 
 @st.composite
 def switch(draw: st.DrawFn) -> str:
-    """Draw a preset, a modified one, or none: then the table is complete."""
+    """Draw a preset, a modified preset, or none with a complete table."""
     preset = draw(st.sampled_from(["tofino", "sharp", "ideal", None]))
     if preset and draw(st.booleans()):
         return "[switch]\n" + toml(preset=preset)
@@ -101,7 +101,7 @@ def others(draw: st.DrawFn) -> str:
         nic["contributions"] = "per-host"
     text = "[nic]\n" + toml(**nic)
     if draw(st.booleans()):
-        # More than SimGrid's precision, 1 ns, within which events count as simultaneous.
+        # More than SimGrid's precision of 1 ns, within which events count as simultaneous.
         overhead = st.integers(1, 9).map(lambda us: f"{us}us")
         text += "[mpi]\n" + toml(send_overhead=draw(overhead), receive_overhead=draw(overhead))
     return text
@@ -119,7 +119,7 @@ def fabrics(draw: st.DrawFn) -> str:
     }
     text = render(Template(topology=kind, options=options, name="random"))
     head, _, rest = text.partition("[nic]")
-    # Hosts of a platform copy and reduce in no time.
+    # Hosts of a platform copy and reduce in zero time.
     free = 'speed = "76.8Gf"\ncores = 72\nloopback_bandwidth = "10GBps"\nloopback_latency = "0.4us"'
     head = head.replace('preset = "xeon-2-socket"', free)
     link = rest[rest.index("[link]") :]
@@ -144,7 +144,7 @@ def record_of(
 
 
 def comparable(record: Any) -> Any:
-    """Return the part that a platform can express: all but links, named after routes there."""
+    """Return the part that a platform can express: all but links, which it names by routes."""
     return {
         key: record[key]
         for key in ("collectives", "switches", "simulated_time_s", "outcome", "ranks", "hosts_used")
@@ -183,7 +183,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
         lost = export.export(_core.load_fabric(str(path)), exported)
         assert [text.partition(" ")[0] for text in lost] == ["[mpi]"] * ("[mpi]" in text)
         options = ("--offload", offload, "--ppn", str(ppn))
-        # SimGrid has no overhead for empty messages, which export reports.
+        # SimGrid has no overhead for empty messages, as the export reports.
         told = [call for call in CALLS if call != "barrier" or not lost]
         fabric, platform = ("--fabric", str(path)), ("--platform", str(exported))
         expected = record_of(calls, fabric, options, directory / "a.json", told)
@@ -194,7 +194,7 @@ def test_a_platform_that_was_exported_gives_the_record_of_its_fabric(
 
 
 def test_auto_runs_on_a_platform(program: Program, tmp_path: Path) -> None:
-    """Regression: it crashed on the route between hosts, for which it predicts the hosts' time."""
+    """Regression: it crashed on a route between hosts, for which it predicts the hosts' time."""
     for name in ("line-4", "tofino-4"):
         path = tmp_path / f"{name}.xml"
         export.export(_core.load_fabric(name), path)
@@ -232,7 +232,7 @@ def test_export_names_what_a_platform_cannot_say(
         " [switch.forwarding] (only the latency of a cache hit is included); to include it, run on"
         " the fabric itself\n"
     )
-    # A graph inherently expresses none of this.
+    # A graph expresses none of these features by design.
     assert export.export(_core.load_fabric("x.toml"), tmp_path / "x.dot") == []
 
 
@@ -240,7 +240,7 @@ def test_export_names_what_a_platform_cannot_say(
 
 
 def mutilated(program: Program, tmp_path: Path, change: Callable[[str], str]) -> str:
-    """Return the error message for an exported platform after a change to it."""
+    """Return the error for an exported platform after a change to the file."""
     path = tmp_path / "x.xml"
     export.export(_core.load_fabric("tofino-4"), path)
     text = path.read_text()

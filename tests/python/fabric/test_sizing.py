@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fabrics of a number of hosts: the trees that fit, and sizes that do not."""
+"""Fabrics for a number of hosts: trees that fit, and sizes without a tree."""
 
 import tomllib
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_few_hosts_share_one_switch() -> None:
 def test_parallel_cables_replace_spines() -> None:
     tree = tree_of(64, "1:1", 64)
     assert tree.kind == "star"
-    tree = tree_of(128, "1:1", 64)  # 4 leaves with 32 uplinks: 2 spines, each with 16 cables a leaf
+    tree = tree_of(128, "1:1", 64)  # 4 leaves of 32 uplinks: 2 spines, 16 cables per leaf
     assert (tree.down, tree.up, tree.cables) == ((32, 4), (1, 2), (1, 16))
 
 

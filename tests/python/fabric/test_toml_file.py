@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""In-place editing of fabric files: values are set in any style of table, and comments stay."""
+"""In-place editing of fabric files: values are set in any style of table, and comments are kept."""
 
 import tomllib
 from pathlib import Path

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A fuzzer for every file and option that weft reads: `make fuzz`, and a sample in the tests.
+"""Fuzzer for every file and option that weft reads: `make fuzz`, and a sample in the tests.
 
-Inputs are mutations of valid ones, and the same seed gives the same inputs. An input may be
-accepted or refused with one message. Everything else is a finding: another exception, a crash, a
-hang, excessive memory, a message with Python internals, terminal control sequences in the output,
-or leftover files.
+Inputs are mutations of valid ones, and the same seed gives the same inputs. An input must be
+accepted, or refused with one error message. Every other behaviour is a finding: another exception,
+a crash, a hang, excessive memory, an error with Python internals, terminal control sequences in the
+output, or leftover files.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Drives the targets: a child process does the work; its parent detects crashes, hangs and memory.
+"""Drives the targets in a child process; its parent detects crashes, hangs and memory use.
 
 The child tries one input after another. The number of the current input is in memory shared with
-the parent, and the input files are in memory as well, so that most of the time is spent on reading
-them.
+the parent, and the input files are on a memory file system, so that most of the time is spent on
+reading them.
 """
 
 import mmap
@@ -82,7 +82,7 @@ class _Oddity(Exception):  # noqa: N818 (what it is, not what went wrong)
 
 
 def judge(read: Callable[[], str]) -> None:
-    """Read something that must be accepted or refused with one message; raise otherwise."""
+    """Read an input that must be accepted or refused with one error message; raise otherwise."""
     try:
         said = read()
     except _REFUSALS as error:
@@ -103,7 +103,7 @@ def judge(read: Callable[[], str]) -> None:
 
 
 def fuzz(name: str, count: int, seed: int, seconds: float = 1e9) -> tuple[int, list[Finding]]:
-    """Try `count` inputs on a target within a time limit; return how many, and the findings."""
+    """Try `count` inputs on a target within a time limit; return number tried and findings."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     place = Path(tempfile.mkdtemp(prefix="weft-fuzz-", dir=memory))
     slate = _Slate()
@@ -135,7 +135,7 @@ def _problem(work: Path, status: int) -> str:
 
 
 def _watch(child: int, work: Path, slate: _Slate) -> int:
-    """Wait for the child; kill it if it hangs at one input."""
+    """Wait for the child; kill it if it hangs on an input."""
     at, since = -1, 0.0
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -233,7 +233,7 @@ def _lines(files: dict[str, Target], work: Path, slate: _Slate) -> Callable[[ran
 
 
 def _only_written(given: list[str], name: str) -> bool:
-    """Return whether a command line names a file only as an option's value, as outputs are."""
+    """Return true if a command line names a file only as an option's value, as for outputs."""
     return given.count(name) == 1 and given[given.index(name) - 1].startswith("-")
 
 

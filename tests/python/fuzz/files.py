@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Fuzz targets: each reads one kind of file like the commands do."""
+"""Fuzz targets: each reads one kind of file as the commands do."""
 
 import gzip
 import json
@@ -44,14 +44,14 @@ SHARED = Path(_core.__file__).parent
 _MOST_HOSTS = 256
 _MOST_RUNS = 60
 _MOST_TRAINED = 32
-"""Ranks of an iteration that is executed."""
+"""Maximum ranks of an iteration that is executed."""
 _MOST_PASSES = 200
-"""Microbatches times layers times ring steps of an iteration that is executed."""
+"""Maximum of microbatches times layers times ring steps of an iteration that is executed."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """File format to fuzz; `read` returns what a user would see of a file."""
+    """File format to fuzz; `read` returns the text that a user would see about a file."""
 
     name: str
     file: str
@@ -130,7 +130,7 @@ def _inventory(path: Path) -> str:
 
 
 def _plan(path: Path) -> str:
-    """Accepted plans are also used, which must not fail."""
+    """Read a plan; accepted plans are also used, which must not fail."""
     found = plan_file.read(path)
     entries = tables.entries(found)
     tables.as_json(found)
@@ -157,7 +157,7 @@ def _campaign(path: Path) -> str:
 
 
 def _runs(path: Path) -> str:
-    """Derives the digests of the runs; commands in the file are not executed."""
+    """Derive the digests of the runs; commands in the file are not executed."""
     found = campaign_file.read(path)
     if sum(grid.size for grid in found.grids) > _MOST_RUNS:
         return ""
@@ -170,7 +170,7 @@ def _cluster(path: Path) -> str:
 
 
 def _training(path: Path) -> str:
-    """Writes the programs of small files."""
+    """Write the programs of small files."""
     found = load_model(path)
     parallel = found.parallel
     passes = found.microbatches * found.model.layers * parallel.context
@@ -198,7 +198,7 @@ def _actions(path: Path) -> str:
 
 
 def _calls(path: Path) -> str:
-    """Lines are mutated uncompressed; otherwise gzip's checksum would reject most inputs."""
+    """Read calls; lines are mutated uncompressed, as gzip's checksum would reject most inputs."""
     (path.parent / "manifest.json").write_text(_CALLS_MANIFEST)
     (path.parent / CALLS).write_bytes(gzip.compress(path.read_bytes(), 1))
     return read_folder(path.parent).manifest.fabric
@@ -231,7 +231,7 @@ def _checks(path: Path) -> str:
 
 
 def _words(path: Path) -> str:
-    """Option values that weft parses itself, one per file."""
+    """Parse option values that weft parses itself, one per file."""
     text = path.read_text("utf-8", "replace").partition("\n")[0]
     for read in (parse_size, parse_sizes, parse_counts, _core.parse_bandwidth, _speed):
         try:

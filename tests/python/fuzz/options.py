@@ -16,7 +16,7 @@ from weft.base.errors import WeftError
 from weft.cli.root import weft
 
 COMPILERS = ("cc", "cxx", "f90")
-# Stubbed: work beyond parsing, which starts processes, needs privileges or takes long.
+# Stubbed functions: work beyond parsing, which starts processes, needs privileges or takes long.
 _WORK = (
     *(
         "weft.runs.launch.run",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`pip install weft` without extras: features that work, and messages about the others."""
+"""`pip install weft` without extras: working features, and errors for all other features."""
 
 import json
 import os
@@ -42,7 +42,7 @@ NEED = {
     "traces": "replay traces.otf2 --fabric tofino-4",
     "report": "fabric plot tofino-4 -o fabric.png",
 }
-"""Command by extra that it needs; no command needs the notebook extra."""
+"""A command that needs each extra; no command needs the notebook extra."""
 WORK = (
     "run --fabric tofino-4 -n 4 --json record.json -- {program} 4 1",
     "run --fabric tofino-4 -n 4 --compare -- {program} 4 1",
@@ -57,7 +57,7 @@ WORK = (
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]], str]:
-    """Run all commands in a Python without any extra; also return the error of an API call."""
+    """Run all commands in a Python without extras; also return the error of an API call."""
     folder = tmp_path_factory.mktemp("plain")
     (folder / "traces.otf2").touch()
     runs = '\n[[runs]]\nprogram = "latency"\nfabric = "tofino-4"\nranks = 4\nbytes = "4B"\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Libraries of the wheel that need an older version of a symbol than they were linked with."""
+"""Libraries of the wheel that are changed to require an older version of a symbol."""
 
 import ctypes
 import subprocess
@@ -23,7 +23,7 @@ extern "C" bool waits()
   return true;
 }
 """
-# With this, the library needs the new version for another symbol too, which the old one lacks.
+# Makes the library require the new version for another symbol, too, which the old version lacks.
 ASSERTION = """
 namespace std { void __glibcxx_assert_fail(const char*, int, const char*, const char*) noexcept; }
 void fails() { std::__glibcxx_assert_fail("", 0, "", ""); }

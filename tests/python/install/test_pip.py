@@ -65,7 +65,7 @@ def fake(folder: Path, without: str = "", version: str = "4.1.0") -> Path:
 def test_without_simgrid_it_says_what_to_do_and_what_it_was_told_last_counts(
     tmp_path: Path,
 ) -> None:
-    """The build folder of a failed attempt does not hide the SimGrid named in the next one."""
+    """The build folder of a failed attempt does not hide the SimGrid named in the next attempt."""
     if any(folder.exists() for folder in SYSTEM):
         pytest.skip("the system has a SimGrid, which would be found")
     nowhere, old = tmp_path / "nowhere", fake(tmp_path / "old", version="3.36.0")
@@ -88,14 +88,14 @@ def test_without_simgrid_it_says_what_to_do_and_what_it_was_told_last_counts(
 
 
 def test_with_a_simgrid_it_installs_what_runs(tmp_path: Path) -> None:
-    """The checkout's own build folder is used, because its objects are the same."""
+    """The installation uses the checkout's build folder, because its objects are the same."""
     target, program, record = (tmp_path / name for name in ("target", "sum", "record.json"))
     status, text = pip_install(target, paths.simgrid_prefix(), before=("flock", "setup"))
     assert status == 0, text
     assert "Successfully installed weft-" in text
 
     def weft(*words: str) -> str:
-        """Run the installed weft instead of the checkout's, which a `.pth` file would find."""
+        """Run the installed weft instead of the checkout's weft, which a `.pth` file would find."""
         return subprocess.run(
             [sys.executable, "-S", str(target / "bin" / "weft"), *words],
             env={**os.environ, "PYTHONPATH": f"{target}:{sysconfig.get_path('purelib')}"},

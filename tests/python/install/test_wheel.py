@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The wheel of `make wheel` on an empty machine: no checkout, no SimGrid, no build tool.
 
-It is installed into a fresh virtual environment and runs in a mount namespace in which the checkout
-and the user's cache, which contains SimGrid, are empty folders. weft's dependencies are copies of
-the checkout's packages: they belong to other projects, and downloading them would test the network.
+The wheel is installed into a fresh virtual environment and runs in a mount namespace in which the
+checkout and the user's cache, which contains SimGrid, are empty folders. weft's dependencies are
+copies of the checkout's packages: they belong to other projects, and downloading them would test
+the network.
 """
 
 import json
@@ -26,7 +27,7 @@ from weft.base import paths
 pytestmark = pytest.mark.slow
 
 CACHE = paths.simgrid_prefix().parent
-# SimGrid is built with Boost, but C++ programs have to do without it.
+# SimGrid is built with Boost, but C++ programs must compile without Boost.
 BOOST = Path("/usr/include/boost")
 HIDE = 'for folder; do mount -t tmpfs none "$folder" || exit 97; done'
 NO_NAMESPACE = "no mount namespaces here: what an installed wheel opens cannot be proven"
@@ -96,7 +97,7 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="module")
 def shell(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    """Return a function that runs shell commands in an environment with nothing but the wheel."""
+    """Return a function that runs shell commands in an environment that contains only the wheel."""
     folder = tmp_path_factory.mktemp("machine")
     if subprocess.run(["unshare", *_unshare(), "true"], check=False).returncode != 0:
         pytest.skip(NO_NAMESPACE)
@@ -153,7 +154,7 @@ def _link(source: str, target: str) -> None:
 
 
 def _without_build_tools(folder: Path) -> Path:
-    """Make a folder of links to the system's programs, without build tools."""
+    """Create a folder of links to the system's programs, except build tools."""
     folder.mkdir()
     for directory in ("/usr/bin", "/bin"):
         for path in Path(directory).iterdir():
@@ -164,16 +165,16 @@ def _without_build_tools(folder: Path) -> Path:
 
 
 def test_wheel_is_for_any_linux_of_its_age(wheel: Path) -> None:
-    """The name has a manylinux tag; contents are stripped, licensed, and without build paths."""
+    """The name contains a manylinux tag; files are stripped, licensed, and free of build paths."""
     assert "-manylinux_2_" in wheel.name
     assert wheel.stat().st_size < 12e6
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         for name in names:
             content = archive.read(name)
-            # SimGrid stores its prefix as text, which nothing reads here.
+            # SimGrid stores its prefix as text, which is not read here.
             assert str(CACHE).encode() not in content or "libsimgrid.so." in name, name
-            # Objects that weft cc links into programs keep the table that linking needs.
+            # Objects that weft cc links into programs keep the symbol table required for linking.
             linked = content.startswith(b"\x7fELF") and not name.endswith(".o")
             assert b".symtab" not in content or not linked, name
     assert any(name.endswith("licenses/LICENSE") for name in names)

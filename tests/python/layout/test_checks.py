@@ -69,7 +69,7 @@ def commit(where: Path, title: str) -> None:
 
 @pytest.fixture
 def history(tmp_path: Path) -> Path:
-    """Repository with a long title before the check was added, and two after it, one of a merge."""
+    """Return a repository with a long title before the check, and two after it, one of a merge."""
     where = tmp_path / "repository"
     where.mkdir()
     git(where, "init", "-q")

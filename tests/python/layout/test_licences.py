@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Every source states its licence, which is the project's."""
+"""Every source file states the project's licence."""
 
 from pathlib import Path
 

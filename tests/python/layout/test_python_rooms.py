@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Imports in python/weft: they follow ARCHITECTURE.md's list of rooms, without cycles of modules.
 
-Imports in functions and for the type checker count as well: they save start-up time, but do not
+Imports inside functions and for type checkers also count: they save start-up time, but do not
 remove a dependency.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Includes in src/: they follow ARCHITECTURE.md's list of rooms, without cycles within a room.
 
-A room is a folder with sources. It includes only rooms above it in that list, and rooms of the core
-include nothing of SimGrid. Within a room, a unit is a header with its source file. Includes of the
+A room is a folder with sources. It includes only rooms above it in the list, and rooms of the core
+do not include SimGrid. Within a room, a unit is a header with its source file. Includes of the
 source file count too, because units with cyclic dependencies can only be understood, changed and
 tested together.
 """
@@ -31,7 +31,7 @@ MOST_FILES = 20
 
 
 def allowed(room: str) -> set[str]:
-    """Return the rooms that a room may include: itself and those above it."""
+    """Return the rooms that a room may include: itself and the rooms above it."""
     order = [one for one in rooms() if one != CORE_ENDS]
     if room in ONLY:
         return ONLY[room]
@@ -113,7 +113,7 @@ def uses(pattern: str, *allowed: str) -> list[str]:
 
 
 def test_code_that_is_kept_out_of_line_says_why() -> None:
-    """Tunings are about such things; elsewhere a comment in the lines above gives the reason."""
+    """Tunings state the reason in their descriptions; elsewhere, a comment above states it."""
     reason = re.compile(r"out of line", re.IGNORECASE)
     without = []
     for path in sorted(SRC.rglob("*.?pp")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The testbed is a distribution of its own: weft knows it only by what it registers."""
+"""The testbed is a separate distribution, which weft knows only through its entry point."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from weft.base import extras
 TESTBED = ROOT / "testbed" / "weft_testbed"
 USED = {"_core", "api", "base", "cli", "fabric"}
 """Rooms of weft that the testbed uses."""
-# In the order of use: a folder imports only those before it.
+# In dependency order: a folder imports only folders before it.
 FOLDERS = ("hardware", "plan", "tables", "p4", "running")
 MOST_FILES = 20
 
@@ -35,7 +35,7 @@ def imported(file: Path) -> set[str]:
 
 
 def test_weft_imports_nothing_of_the_testbed() -> None:
-    """Only the names for type checkers, which no interpreter reads."""
+    """The exception is names for type checkers, which the interpreter does not read."""
     users = [
         str(file.relative_to(PACKAGE))
         for file in PACKAGE.rglob("*.py")

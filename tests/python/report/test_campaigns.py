@@ -263,7 +263,7 @@ leave_out = [{ fabric = "star-8", offload = "stream" }]
 
 
 def of_vendors(one: Point) -> dict[str, Any]:
-    """Return small reductions that SHARP does best, large ones that a Tofino does, equal hosts."""
+    """Return reductions with equal hosts: small ones fastest on SHARP, large ones on a Tofino."""
     if one["offload"] == "off":
         return dict(done(1.0))
     small = one["bytes"] == "1KiB"
@@ -381,7 +381,7 @@ DOUBLED = re.compile(r"[.,;:!?…][.,;]|[,;:][:!?]|[,;] [,;.]|\(\)| {2}")
 
 
 def test_no_punctuation_is_doubled_whatever_texts_end_with(tmp_path: Path) -> None:
-    """Sentences embed a campaign's texts, which here end with every final punctuation mark."""
+    """Sentences embed a campaign's texts, which end with every final punctuation mark here."""
     for end in ("?", ".", "!", "…", ""):
         text = VENDORS.replace('name = "small"', f'name = "small"\ndescription = "Which one{end}"')
 
@@ -568,7 +568,7 @@ def test_a_campaign_is_run_reported_and_each_run_can_be_made_again(tmp_path: Pat
 
 
 def again(text: str, folder: Path) -> None:
-    """Build the program and repeat the first run as the page says, and compare its time."""
+    """Build the program and repeat the first run as stated on the page, and compare its time."""
     found = re.search(r'id="data">(.*?)</script>', text)
     assert found is not None
     data = json.loads(found[1])

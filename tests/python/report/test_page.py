@@ -31,7 +31,7 @@ from weft.study.comparison.certainty import MEASUREMENTS, Side, certainty
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 TELEPHONE: ViewportSize = {"width": 375, "height": 812}
 MOST_WAITED_MS = 120_000
-"""Timeout, which allows for many tests that run at the same time."""
+"""Timeout, generous enough for many concurrent tests."""
 MOST_SECONDS = 3.0
 """Time within which the page of 10,000 runs must appear, with all of its charts."""
 HOSTS = ("openmpi-5.0", "best of all algorithms")
@@ -84,7 +84,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Open pages without a network; afterwards check that none made requests or reported errors."""
+    """Open pages without a network; afterwards check that none made requests or logged errors."""
     wrong: list[str] = []
     contexts: list[BrowserContext] = []
 
@@ -169,7 +169,7 @@ def bars(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a page with gains over the best of all algorithms, and with intervals."""
+    """Return a page with gains over the best algorithms, and with intervals."""
     text = SMALL + 'fallback = ["openmpi-5.0", "best"]\n'
     text += 'leave_out = [{ offload = "stream", fallback = "best" }]\n'
 
@@ -586,7 +586,7 @@ def test_the_reader_picks_the_baseline(opened: Open, vendors: str) -> None:
 
 
 def test_one_size_is_bars_as_wide_as_the_page(opened: Open, tmp_path: Path) -> None:
-    """A single size used to be a point on a curve 65 pixels wide."""
+    """Previously, a single size was a point on a curve 65 pixels wide."""
     text = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
     text = text.replace('"tofino-16"', '["tofino-4", "hdr100-8"]')
     page = opened(pages.render(made(tmp_path / "bars", text, hosts_or_switches)))
@@ -610,7 +610,7 @@ def cells_of_bars(page: Page) -> list[str]:
 
 
 def test_marks_of_the_legend_are_those_of_the_chart(opened: Open, small: str) -> None:
-    """The caption describes measured marks as open, but the legend showed them filled."""
+    """The caption describes measured marks as open, but the legend used to show them filled."""
     page = opened(small)
     legend = page.locator("#latency .legend li")
     kinds = {
@@ -673,7 +673,7 @@ def test_a_script_that_is_not_the_pages_own_never_runs(
 
 @pytest.mark.slow
 def test_ten_thousand_runs_open_in_three_seconds(browser: Browser, tmp_path: Path) -> None:
-    """CPU time of the page's thread counts, as other tests run; alone, it is the whole time."""
+    """CPU time of the page's thread is used because of concurrent tests; alone, it is the time."""
     study = made(tmp_path / "big", BIG, hosts_or_switches)
     assert len(study.points) == 10_080
     text = pages.render(study)

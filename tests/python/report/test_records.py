@@ -45,7 +45,7 @@ def changed(record: Record, **other: Any) -> Record:
 
 
 def runs(file: Path) -> tuple[Record, Record, Record]:
-    """Return the records of a comparison: with offload, without, by the fastest algorithms."""
+    """Return the records of a comparison: with offload, without, with the fastest algorithms."""
     found = records.read(file)
     assert isinstance(found, ComparisonRecord)
     assert found.without_offload is not None

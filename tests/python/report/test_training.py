@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reports of iterations of training: campaigns, and single records."""
+"""Reports of training iterations: campaigns, and single records."""
 
 import html
 import json
@@ -98,7 +98,7 @@ def test_single_iterations_show_parts_and_a_picture_of_the_pipeline(folder: Path
     assert sum(times.values()) == pytest.approx(record["time_s"], rel=1e-4)
     picture = data["training"]["pictures"]["0"]
     assert [rank for rank, _ in picture["ranks"]] == [0, 8, 16, 24]
-    # Each rank's columns have the shares of its parts; stages differ in their bubbles.
+    # Each rank's columns show the fractions of its parts; stages differ in their bubbles.
     letters = {name: chr(ord("a") + at) for at, name in enumerate(picture["names"])}
     drawn = [columns.count(letters["computation"]) / 240 for _, columns in picture["ranks"]]
     computing = times["computation"] / record["time_s"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Verdicts that lead a page: words, ranges, and one sentence for many programs and fabrics."""
+"""Verdicts at the top of a page: wording, ranges, one sentence for many programs and fabrics."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Build systems link main from libraries, run what they compile, and ask for MPI's commands."""
+"""Build systems link main from libraries, run compiled programs, and look for MPI commands."""
 
 import json
 import os
@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 def call(
     *command: str, cwd: Path, text: str = "", environment: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command with weft's commands in PATH, and without a path to its libraries."""
+    """Run a command with weft's commands in PATH, and without a path to weft's libraries."""
     path = f"{COMMANDS}:{SCRIPTS}:{os.environ['PATH']}"
     clean = {
         name: value
@@ -453,7 +453,7 @@ def test_compilers_answer_questions(tmp_path: Path, name: str) -> None:
 
 
 def test_code_for_executables_alone_is_named(tmp_path: Path) -> None:
-    """Packages compile their serial part by `cc`, whose default code is for executables."""
+    """Packages compile serial parts with `cc`, which generates code for executables by default."""
     write(
         tmp_path,
         serial_c='#include <stdio.h>\nvoid tell(void) { fputs("told\\n", stdout); }\n',
@@ -488,7 +488,7 @@ def test_weft_env_names_the_directory_of_mpis_commands(tmp_path: Path) -> None:
 
 
 def test_mpiexec_names_the_fabric_on_terminals_only(tmp_path: Path) -> None:
-    """Test suites take any line on standard error as a failure."""
+    """Test suites treat any line on standard error as a failure."""
     write(tmp_path, alone_c=ALONE.replace("return argc", "return 0"))
     done("mpicc", "alone.c", "-o", "alone", cwd=tmp_path)
     silent = call("mpiexec", "-n", "2", "./alone", cwd=tmp_path)
@@ -624,7 +624,7 @@ add_test(NAME alone COMMAND program word)
 @pytest.mark.slow
 @pytest.mark.parametrize("compilers", [("mpicc", "mpicxx", "mpifort"), ("cc", "c++", "gfortran")])
 def test_cmake_finds_mpi(tmp_path: Path, compilers: tuple[str, str, str]) -> None:
-    """With weft's compilers, and with the system's, to which FindMPI gives mpicc's flags."""
+    """Covers weft's compilers, and the system's, to which FindMPI passes mpicc's flags."""
     run = RUN.replace("#include", '#include "size.h"\nvoid part(void);\n#include').replace(
         "return 0", "part(); return SIZE_OF_LONG != sizeof(long)"
     )

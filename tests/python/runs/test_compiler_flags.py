@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs mean the same to `weft cc`, `weft cxx` and `weft f90` as to the system's compilers."""
+"""`weft cc`, `weft cxx` and `weft f90` interpret programs as the system's compilers do."""
 
 import re
 import subprocess

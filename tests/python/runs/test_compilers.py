@@ -48,7 +48,7 @@ def here(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("compiler", [("weft-cc",), ("weft", "cc")])
 def test_a_call_takes_little_more_than_the_compiler(here: Path, compiler: tuple[str, ...]) -> None:
-    """Imports of weft took 0.4 s of CPU time; the bound tolerates a slow machine."""
+    """Imports of weft took 0.4 s of CPU time; the bound allows for a slow machine."""
 
     def cpu_time() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -202,7 +202,7 @@ def test_fortran_in_fixed_form_has_a_compiler_of_its_own(here: Path) -> None:
 CALLS = """Datatypes: Type_paint
 the colours (MPI 9.0): Colour_get Colour_mix
 """
-"""Calls that no MPI has."""
+"""Calls that no MPI library defines."""
 MISSING = {
     "c": (
         "int MPI_Colour_get(); int MPI_Type_paint_c(); int MPI_Own();\n"

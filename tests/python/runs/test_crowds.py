@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Many messages in flight: the network's resolution, when it takes over, and wrong values."""
+"""Many messages in flight: the network's time resolution, its activation, and invalid values."""
 
 from typing import Any
 

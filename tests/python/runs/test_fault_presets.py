@@ -42,7 +42,7 @@ def made(
 
 
 def failed(faults: PreparedFaults) -> list[str]:
-    """Return the names of what goes down, with their kind."""
+    """Return the names of failing elements, with their kind."""
     return [one.what.removesuffix(" down") for one in faults.events if one.what.endswith("down")]
 
 
@@ -52,7 +52,7 @@ def failed(faults: PreparedFaults) -> list[str]:
 def test_rates_are_those_that_were_published() -> None:
     link, nic = presets.rates("llama-3")
     assert link.mtbf_s == pytest.approx(LLAMA_S)
-    assert link.mtbf_s / DAY_S == pytest.approx(25_278, abs=1)  # as docs/faults.md has it
+    assert link.mtbf_s / DAY_S == pytest.approx(25_278, abs=1)  # as stated in docs/faults.md
     assert nic.mtbf_s == pytest.approx(5 * LLAMA_S)
     link, switch = presets.rates("alibaba-hpn")
     assert link.mtbf_s == pytest.approx(30 * DAY_S / -log1p(-0.00057))
@@ -76,7 +76,7 @@ def test_a_preset_makes_as_many_faults_as_its_rate_says(
     names = failed(made(tmp_path, fabric, table))
     assert abs(len(names) - expected) < 4 * sqrt(expected)
     assert {name.split()[0] for name in names} == {"link"}
-    assert all("--" not in name for name in names)  # cables of hosts only
+    assert all("--" not in name for name in names)  # only cables of hosts
 
 
 def test_a_preset_reaches_only_what_it_has_rates_of(tmp_path: Path, fabric: _core.Fabric) -> None:
@@ -189,7 +189,7 @@ def test_transport_sets_timeouts_and_retries(tmp_path: Path, fabric: _core.Fabri
     assert senders('transport = "nccl"') == senders("")
     assert senders('transport = "ucx"') == ("ucx", 4.096 * 2**18, 1, 7, 4096)
     assert senders('transport = "tcp"') == ("tcp", 200_000, 2, 11, 1460)
-    # One key of one's own: the others stay the preset's.
+    # The file overrides one key; all other keys come from the preset.
     assert senders('transport = "tcp"\nretries = 3') == ("own", 200_000, 2, 3, 1460)
     assert senders('transport = "tcp"\nretries = 11')[0] == "tcp"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Faults while programs run: closed forms, policies, results, and wrong files."""
+"""Faults while programs run: closed forms, policies, results, and invalid files."""
 
 import re
 import tomllib
@@ -47,7 +47,7 @@ def tree(tmp_path: Path) -> str:
 
 
 def timed(program: str, *arguments: str, **options: Any) -> float:
-    """Return the time that a program prints first."""
+    """Return the first time that a program prints."""
     return float(weft.run(program, arguments, **options).check().output.split()[0])
 
 
@@ -61,7 +61,7 @@ def part(record: Record) -> FaultsPart:
 
 
 def far(jobs: str, tree: str, faults: str | None = None, **options: Any) -> Record:
-    """Run a message from the first host to the first of the last switch."""
+    """Run a message from the first host to the first host of the last switch."""
     return weft.run_jobs(
         [job("far", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]")],
         fabric=tree,
@@ -82,7 +82,7 @@ def test_a_message_resumes_on_another_route(jobs: str, tree: str, tmp_path: Path
         table = f'link = "level1-0--level2-*"\nat = "{at}us"\nuntil = "{at + 390}us"'
         record = far(jobs, tree, fault_file(tmp_path, table))
         assert part(record).cut == part(record).resumed == 1
-        # Routing knows of the repair 640 us after the fault.
+        # Routing detects the repair 640 us after the fault.
         assert part(record).waited_s == pytest.approx(7 * TIMEOUT, rel=CLOSE)
         lost.append(float(said(record, "far")[0]) - alone)
     assert lost[1] == pytest.approx(lost[0], rel=CLOSE)
@@ -171,7 +171,7 @@ def test_a_failure_outside_a_rank_ends_one_job(
 def test_other_messages_of_a_call_may_arrive_after_it_has_failed(
     cut_off: str, jobs: str, tmp_path: Path
 ) -> None:
-    """The message of host-1 is given up at 1.02 ms, that of host-2 arrives 1.5 ms later."""
+    """host-1's message is given up at 1.02 ms; host-2's message arrives 1.5 ms later."""
     star = tmp_path / "star.toml"
     star.write_text(ON_STAR)
     described = [
@@ -201,7 +201,7 @@ def test_a_slow_link_has_that_part_of_its_bandwidth(jobs: str, tree: str, tmp_pa
 
 
 def allreduce(program: str, tree: str, **options: Any) -> Record:
-    """Run an Allreduce of 4 MiB of 16 ranks."""
+    """Run an Allreduce of 4 MiB on 16 ranks."""
     record = weft.run(
         program,
         ["allreduce", str(4 << 20)],
@@ -212,7 +212,7 @@ def allreduce(program: str, tree: str, **options: Any) -> Record:
 
 
 def took(record: Record) -> float:
-    """Return the time that the program prints."""
+    """Return the time printed by the program."""
     return float(record.output.split()[0])
 
 
@@ -220,7 +220,7 @@ def took(record: Record) -> float:
 def test_an_allreduce_goes_on(faults: str, tree: str, tmp_path: Path, policy: str) -> None:
     whole = took(allreduce(faults, tree))
     on_hosts = took(allreduce(faults, tree, offload="off"))
-    # A spine of the tree's fails in the middle of the stream, and comes back.
+    # A spine of the tree fails in the middle of the stream, and recovers.
     recovery = f'{RECOVERY}collectives = "{policy}"\n'
     hit: dict[str, Record] = {}
     for spine in range(4):
@@ -237,10 +237,10 @@ def test_an_allreduce_goes_on(faults: str, tree: str, tmp_path: Path, policy: st
     )
     begin = record.simulated_time_s - took(
         record
-    )  # the program measures from here, but for its end
+    )  # the program measures from this time, except for its end
     if policy == "resend":
         assert whole + 600e-6 < took(record) < whole + 600e-6 + 50e-6
-    elif policy == "rebuild":  # routing converges after 250 us, and the third timeout follows
+    elif policy == "rebuild":  # routing converges after 250 us, before the third timeout
         assert took(record) == pytest.approx(300e-6 + 300e-6 + whole - begin, abs=20e-6)
     else:
         assert took(record) == pytest.approx(300e-6 + 100e-6 + on_hosts - begin, abs=30e-6)
@@ -259,7 +259,7 @@ def test_the_fastest_algorithm_repeats_in_place_of_smpis(
         record = allreduce(faults, tree, faults=path, fallback=fallback, **options)
         assert part(record).calls_on_hosts >= 1
         times.append(took(record))
-    # The calls before and after it are the library's own.
+    # The calls before and after it use the library's algorithms.
     assert times[1:] == pytest.approx(times[:1] * 2, rel=0.01)
 
 
@@ -317,7 +317,7 @@ def test_an_allreduce_of_messages_goes_on(
     assert (counts.resent_calls, counts.rebuilt_calls, counts.calls_on_hosts) == tuple(
         int(policy == one) for one in POLICIES
     )
-    # The program measures from here, but for its end.
+    # The program measures from this time, except for its end.
     begin = record.simulated_time_s - took(record)
     timeouts = {"resend": 6, "rebuild": 3, "hosts": 1}[policy]
     repeated = on_hosts if policy == "hosts" else whole

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Memory that ranks share (smpi/auto-shared-malloc-thresh), whatever calls the allocator.
+"""Memory shared by ranks (smpi/auto-shared-malloc-thresh), for all callers of the allocator.
 
-GCC makes calloc of malloc and memset, and gfortran calls malloc for ALLOCATE: macros and renamed
-functions miss these.
+GCC combines malloc and memset to calloc, and gfortran calls malloc for ALLOCATE: macros and renamed
+functions miss these calls.
 """
 
 import subprocess
@@ -18,7 +18,7 @@ SCRIPTS = Path(sysconfig.get_path("scripts"))
 RANKS = 8
 ARRAY = 4 << 20
 BLOCK = 1 << 20
-"""Bytes that all ranks share, of which each rank's share is measured once."""
+"""Bytes shared by all ranks, of which each rank's share is measured once."""
 FUNCTIONS = (
     *("malloc", "calloc", "malloc+memset", "realloc", "realloc-smaller", "reallocarray"),
     *("aligned_alloc", "posix_memalign", "posix_memalign-2MiB", "memalign", "valloc"),
@@ -71,7 +71,7 @@ def test_memory_is_a_ranks_own_without_the_option(tmp_path: Path) -> None:
 
 
 def test_whole_arrays_of_a_place_are_shared(tmp_path: Path) -> None:
-    """One array for all ranks; each place of the program has its own."""
+    """All ranks share one array; each allocation site of the program has its own array."""
     path = program("weft-cxx", "folded.cpp", "-O2", tmp_path)
     sizes = bytes_of_a_rank(path, *FUNCTIONS, options=(*FOLDING, *LOCAL))
     assert {name: size for name, size in sizes.items() if size > (ARRAY + BLOCK) // RANKS} == {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ranks on GPUs: where they are placed, and the message for each way in which they cannot be."""
+"""Ranks on GPUs: placement, and the error for each impossible placement."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.support.places import TESTS
 from weft import _core
 
 GPUS = 256
-"""GPUs of superpod-h100-32, 8 a node."""
+"""GPUs of superpod-h100-32, 8 per node."""
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ preset = "l2"
     ("topology", "message"),
     [
         (
-            # The second GPU has links to the first only.
+            # The second GPU has links only to the first GPU.
             'kind = "custom"\nhosts = ["gpu-0", "gpu-1", "gpu-2"]\nswitches = ["leaf"]\n'
             'cables = [{between = ["gpu-0", "gpu-1"]}, {between = ["gpu-0", "leaf"]},'
             ' {between = ["gpu-2", "leaf"]}]',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Gains of jobs among others: the time of each job, not that of the whole run."""
+"""Gains of jobs among other jobs: the time of each job, not of the whole run."""
 
 import pytest
 
@@ -30,7 +30,8 @@ def test_each_job_has_a_gain_of_its_own(jobs: str) -> None:
         }
         assert one.time_s is not None and without.time_s is not None
         assert one.speed_up == without.time_s / one.time_s
-    # The run ends with the late job, which gains nothing: its end says nothing about the other.
+    # The run ends with the late job, which gains nothing, so its end does not show the other job's
+    # gain.
     assert record.simulated_time_s == pytest.approx(hosts.simulated_time_s, rel=1e-3)
     assert part(record, "sums").speed_up != pytest.approx(1, rel=0.01)
     assert part(record, "late").speed_up == pytest.approx(1, rel=1e-9)

@@ -15,7 +15,8 @@ from tests.support.simulated import weft_says
 from weft.runs.record import Record
 
 TIMES = ("wall_time_s", "cpu_time_s", "peak_memory_bytes", "command", "jobs")
-"""Fields of records that differ between equal runs, or between a run with and without a file."""
+"""Fields of records that differ between equal runs, or between runs with and without a jobs file.
+"""
 CLOSE = 1e-9
 ENVELOPE = 16
 """Bytes that SMPI adds to a message."""
@@ -85,13 +86,13 @@ def test_a_trace_runs_beside_a_program(jobs: str, tmp_path: Path) -> None:
 def test_completions_take_the_same_time_in_a_trace_and_beside_a_job_that_polls(
     tmp_path: Path, form: str
 ) -> None:
-    """A call that completes some of its requests pays no SMPI option for polling the others."""
+    """SMPI's polling option costs nothing in a call that completes some of its requests."""
     program, fabric = str(compiled.program(TESTS / "smpi" / "recorded.c")), "tofino-16"
     trace, run = tmp_path / "trace", tmp_path / "run.json"
     options = ("--fabric", fabric, "--offload", "off", "-n", "4", "--record", str(trace))
     assert weft_says("run", "-q", *options, "--json", str(run), program, form).returncode == 0
     ran_s = weft.read_record(run).simulated_time_s
-    assert 0 < ran_s < 3e-4  # SMPI's first test that finds nothing takes 100 us, the next 200 us, …
+    assert 0 < ran_s < 3e-4  # SMPI's unsuccessful tests take 100 us, 200 us, …
     assert weft.replay(trace, fabric=fabric, offload="off").simulated_time_s == pytest.approx(ran_s)
     record = weft.run_jobs(
         [
@@ -119,7 +120,7 @@ def test_output_goes_to_a_file(jobs: str, tmp_path: Path) -> None:
 
 
 def flows(jobs: str, *sizes: int) -> list[float]:
-    """Return the times of messages of these sizes from the same host to the same host."""
+    """Return the times of messages of these sizes between the same two hosts."""
     tables = [
         job(f"f{number}", jobs, "flow", size, ranks=2, hosts="host-[0,1]")
         for number, size in enumerate(sizes)
@@ -132,10 +133,11 @@ def flows(jobs: str, *sizes: int) -> list[float]:
 def test_jobs_share_a_link_and_give_their_share_back(jobs: str) -> None:
     small, large = 4 << 20, 8 << 20
     (of_small,), (of_large,) = flows(jobs, small), flows(jobs, large)
-    rate = (large - small) / (of_large - of_small)  # of a message that is alone
+    rate = (large - small) / (of_large - of_small)  # of an isolated message
     more = (small + ENVELOPE) / rate
     assert flows(jobs, small, small) == pytest.approx([of_small + more] * 2, rel=CLOSE)
-    # Both have half of the link until the small one ends; then the large one has all of it.
+    # Each message gets half of the link until the small one ends; then the large one gets all of
+    # it.
     expected = [of_small + more, of_large + more]
     assert flows(jobs, small, large) == pytest.approx(expected, rel=CLOSE)
 
@@ -175,11 +177,11 @@ def test_jobs_share_channels_by_policy(
     )
     record.check()
     assert refused in reasons(record, "second")
-    assert "" in reasons(record, "later")  # the others have given their channels back
+    assert "" in reasons(record, "later")  # the other jobs have released their channels
 
 
 def test_a_job_locks_the_links_on_which_it_streams(jobs: str) -> None:
-    """A later job on them uses slots, as if nothing streamed; one on other links streams."""
+    """A later job on these links uses slots, as if none streamed; a job on other links streams."""
     places = ["host-[00-03]", "host-[02-05]", "host-[06-09]"]
     starts = ["0s", "50us", "50us"]  # in the middle of the first job's calls
     tables = [
@@ -207,7 +209,7 @@ def test_a_job_locks_the_links_on_which_it_streams(jobs: str) -> None:
 
 
 def test_packets_without_a_slot_go_through_a_server() -> None:
-    """Beside a long call that holds half of the pool, half of a call goes through the server."""
+    """If a long call occupies half of the pool, half of a call goes through the server."""
     program = str(compiled.example("allreduce_latency"))
     size, ranks = 1 << 18, 4
     overhead, latency, forwarding = 2e-6, 1e-6, 0.5e-6
@@ -236,14 +238,14 @@ def test_packets_without_a_slot_go_through_a_server() -> None:
 
     beside = run(long, short)
     alone, twice = times(run(short))
-    on_link = twice - alone  # of a vector of this size
+    on_link = twice - alone  # for a vector of this size
     to_server_and_back = 2 * latency + forwarding + overhead
     part = 256 / 512
     expected = [
         time + to_server_and_back + vectors * on_link * ((1 - part) + part * (ranks - 1) - 1)
         for time, vectors in ((alone, 1), (twice, 2))
     ]
-    assert times(beside) == pytest.approx(expected, rel=1e-6)  # printed with six digits or so
+    assert times(beside) == pytest.approx(expected, rel=1e-6)  # printed with about six digits
     (switch,) = beside.switches
     assert switch.slots_used_max == 256 + 128
     assert switch.packets_passed_on == 2 * (size + 2 * size) // 256 * part
@@ -255,7 +257,7 @@ def test_a_quota_limits_the_communicators_of_a_job(jobs: str) -> None:
         fabric="tofino-16",
         set={"switch.channel_sharing": "quota", "switch.job_channels": 1},
     )
-    assert reasons(record, "a") == {"", "job quota"}  # of the world and of its copy
+    assert reasons(record, "a") == {"", "job quota"}  # of the world and its copy
 
 
 def test_each_job_chooses_its_mechanism(jobs: str) -> None:
@@ -280,7 +282,7 @@ def test_each_job_chooses_its_mechanism(jobs: str) -> None:
 
 
 def test_tools_see_the_options_of_their_job() -> None:
-    tools = str(compiled.program(TESTS / "smpi" / "tools.c"))  # expects `message`, fat-tree-8
+    tools = str(compiled.program(TESTS / "smpi" / "tools.c"))  # expects `message` and fat-tree-8
     tables = [
         job("switch", tools, "check", offload="message"),
         job("hosts", tools, "check"),
@@ -297,7 +299,7 @@ def test_tools_see_the_options_of_their_job() -> None:
 
 @pytest.fixture(scope="module")
 def undisturbed(jobs: str) -> dict[str, dict[str, Any]]:
-    """Return the results of two jobs beside one that succeeds."""
+    """Return the results of two jobs that run with a successful third job."""
     return beside(jobs, "sum", 2)[1]
 
 
@@ -498,7 +500,7 @@ def test_bad_jobs_get_one_message_each(jobs: str, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_need_other_transports_are_refused(jobs: str, option: str, why: str) -> None:
-    """Each message names the option as it was written."""
+    """Each error names the option as the user wrote it."""
     message = refused([job("a", jobs)], cfg=[option])
     assert message.startswith(f"--jobs: messages of jobs need weft's own network, and {why}")
     assert message.endswith(f" (--cfg {option}); leave that option out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Slowdown of jobs among others: `weft run --jobs FILE --alone`."""
+"""Slowdown of jobs among other jobs: `weft run --jobs FILE --alone`."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ CLOSE = 1e-9
 ENVELOPE = 16
 """Bytes that SMPI adds to a message."""
 CHANNELS = 2
-"""As many as one job of `sum` needs, so that two jobs get one each."""
+"""As many as one job of `sum` needs, so that two jobs get one channel each."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,8 @@ def test_slowdown_of_flows_on_one_link(jobs: str) -> None:
     alone = {name: float(part(record, name).alone.time_s) for name in ("small", "large")}
     rate = (large - small) / (alone["large"] - alone["small"])
     for one in record.jobs or ():
-        # The large flow has half of the link while the small one runs, and loses its bytes.
+        # The large flow gets half of the link while the small flow runs, and loses the small flow's
+        # bytes.
         expected = 1 + (small + ENVELOPE) / rate / alone[one.name]
         assert one.slowdown == pytest.approx(expected, rel=CLOSE)
 

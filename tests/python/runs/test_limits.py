@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs that cannot fit are refused before they start, in one message with both numbers."""
+"""Runs that cannot fit are refused before they start, in one error with both numbers."""
 
 import os
 import resource
@@ -27,7 +27,7 @@ MILLION = 1 << 20
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """Return a machine without control groups that has 8 of 16 GiB left."""
+    """Return a machine without control groups, with 8 of 16 GiB free."""
     proc = tmp_path / "proc"
     for folder in ("self", "sys/vm", "sys/kernel"):
         (proc / folder).mkdir(parents=True)
@@ -200,7 +200,7 @@ def test_who_is_killed_hears_what_it_held_and_what_there_was(machine: Machine) -
 
 
 def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check, the explanation of the end and the detection of exhaustion share one query.
+    """The check, the diagnosis of the run's end and the detection of exhaustion share one query.
 
     A run that starts long after its check queries again.
     """
@@ -224,7 +224,7 @@ def test_a_run_looks_at_the_memory_once(program: Program, monkeypatch: pytest.Mo
 
 
 def run_within(kind: int, most: int, program: Path, *arguments: str) -> simulated.Result:
-    """Run four ranks in a process with a limit of its own."""
+    """Run four ranks in a process with its own limit."""
     return simulated.run_command(
         simulated.weft_command(program, *arguments, options=("-q",)),
         preexec_fn=lambda: resource.setrlimit(kind, (most, resource.getrlimit(kind)[1])),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Full links shared by flow, by host and by job: closed forms in whole runs, and wrong values."""
+"""Full links shared by flow, by host and by job: closed forms in whole runs, invalid values."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def program() -> str:
 
 @pytest.fixture(scope="module")
 def rate(program: str) -> float:
-    """Rate of a message that has its links for itself."""
+    """Return the rate of a message that does not share its links."""
     options: Any = {"ranks": 2, "fabric": "tofino-4"}
     alone = [time_of(weft.run(program, ["flow", str(size)], **options)) for size in (SIZE, LARGE)]
     return (LARGE - SIZE) / (alone[1] - alone[0])
@@ -40,7 +40,7 @@ def time_of(record: Record) -> float:
 
 
 def goal(folder: Path, *counts: int) -> str:
-    """Write a schedule whose first ranks send so many long messages each to the last one."""
+    """Write a schedule in which each of the first ranks sends long messages to the last."""
     to = len(counts)
     ranks = ["\n".join(f"a{k}: send {LONG}b to {to}" for k in range(count)) for count in counts]
     pairs = [(source, k) for source, count in enumerate(counts) for k in range(count)]
@@ -51,7 +51,7 @@ def goal(folder: Path, *counts: int) -> str:
 
 
 def sends(folder: Path, hosts: str, *counts: int, weight: object) -> str:
-    """Write a traffic file of these messages, to the last host."""
+    """Write a traffic file with these messages to the last host."""
     path = folder / "traffic.toml"
     table = goal(folder, *counts)
     path.write_text(f'[[traffic]]\n{table}hosts = "host-[{hosts}]"\nweight = {weight}\n')
@@ -59,7 +59,7 @@ def sends(folder: Path, hosts: str, *counts: int, weight: object) -> str:
 
 
 def stretched(program: str, traffic: str, **more: Any) -> float:
-    """Return by how much longer a message from host-0 to host-1 takes beside the traffic."""
+    """Return the extra time of a message from host-0 to host-1 because of the traffic."""
     options: Any = {"ranks": 2, "fabric": "tofino-4", **more}
     beside = time_of(weft.run(program, ["flow", str(SIZE)], traffic=traffic, **options))
     options.pop("set", None)
@@ -96,7 +96,7 @@ def test_background_traffic_takes_the_share_of_its_class(
 def test_jobs_share_a_link_by_weight_and_give_their_shares_back(
     program: str, rate: float, tmp_path: Path
 ) -> None:
-    """Both jobs send to host-2, and so does the traffic."""
+    """Both jobs and the traffic send to host-2."""
     jobs = [
         job("heavy", program, "flow", SIZE, ranks=2, hosts="host-[0,2]", weight=3),
         job("light", program, "flow", SIZE, ranks=2, hosts="host-[1,2]"),
@@ -113,7 +113,7 @@ def test_jobs_share_a_link_by_weight_and_give_their_shares_back(
 
     assert times() == pytest.approx([latency + 2 * whole] * 2, rel=CLOSE)
     by_job = {"link.sharing": "job"}
-    # The light one has a third of its bytes when the heavy one ends.
+    # The light job has sent a third of its bytes when the heavy job ends.
     expected = [latency + whole * 4 / 3, latency + whole * 2]
     assert times(set=by_job) == pytest.approx(expected, rel=CLOSE)
     goal = (
@@ -124,7 +124,7 @@ def test_jobs_share_a_link_by_weight_and_give_their_shares_back(
     traffic.write_text(
         '[[traffic]]\npattern = "goal"\nfile = "one.goal"\nhosts = "host-[3,2]"\nweight = 2\n'
     )
-    # Shares of 3, 1 and 2 sixths, then of a third for the light job.
+    # Shares of 3, 1 and 2 sixths; then a third for the light job.
     expected = [latency + whole * 2, latency + whole * (2 + 2 / 3 * 3)]
     assert times(set=by_job, traffic=traffic) == pytest.approx(expected, rel=CLOSE)
 
@@ -134,7 +134,7 @@ def test_jobs_share_a_link_by_weight_and_give_their_shares_back(
 def test_collectives_run_as_before_where_nobody_competes(
     program: str, sharing: str, offload: str
 ) -> None:
-    """Every host sends the same, or there is one job: the class of a flow does not matter."""
+    """All hosts send equally much, or there is one job: the class of a flow does not matter."""
     options: Any = {"ranks": 8, "fabric": "fat-tree-1024-radix-32", "offload": offload}
     before = weft.run(program, ["sum", "3"], **options)
     after = weft.run(program, ["sum", "3"], set={"link.sharing": sharing}, **options)
@@ -143,7 +143,7 @@ def test_collectives_run_as_before_where_nobody_competes(
 
 
 def test_an_offloaded_call_has_the_share_of_its_job(program: str) -> None:
-    """Eight messages of another job leave a stream half of the links, not a ninth."""
+    """Eight messages of another job leave a stream half of the links instead of a ninth."""
     jobs = [
         job("calls", program, "sum", 40, ranks=4, hosts="host-[00-03]"),
         *(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Faults under the multicast protocol: closed forms on a star, what is lost where, results.
+"""Faults under the multicast protocol: closed forms on a star, locations of losses, results.
 
-On the quiet star of `STAR`, a message arrives 2 x latency + forwarding after its bytes have been
+On the idle star of `STAR`, a message arrives 2 x latency + forwarding after its bytes have been
 sent. Rank 0 of four broadcasts after the two rounds of the barrier. A rank that misses chunks asks
-its left neighbour when the time of the data on its cable and the slack have passed.
+its left neighbour once the data's time on its cable plus the slack has passed.
 """
 
 import math
@@ -67,11 +67,11 @@ def program() -> str:
 
 @dataclass(frozen=True)
 class Call:
-    """One Bcast or Allgather of four ranks."""
+    """Bcast or Allgather on four ranks."""
 
     record: Record
     ends: list[float]
-    """By rank."""
+    """End times by rank."""
 
     @property
     def faults(self) -> FaultsPart:
@@ -96,7 +96,7 @@ def call(
     kind: str = "bcast",
     size: int = SIZE,
 ) -> Call:
-    """Run one call while these faults happen."""
+    """Run one call under these faults."""
     (folder / "fabric.toml").write_text(star)
     faults = None
     if tables:
@@ -121,15 +121,15 @@ def signal(payload: int = 0, rate: float = RATE) -> float:
 
 
 def fetch(lost: int, rate: float = RATE, runs: int = 1) -> float:
-    """Return the time to ask for a block, to get the answer, and to read chunks of it."""
-    payload = lost * MTU - (CHUNKS * MTU - SIZE)  # the last chunk is among them
+    """Return the time to request a block, receive the reply, and read chunks of the block."""
+    payload = lost * MTU - (CHUNKS * MTU - SIZE)  # the last chunk is among the lost chunks
     return 2 * signal(4, rate) + signal(16 * runs, rate) + signal(payload, rate)
 
 
 def fetch_in_turn(lost: int) -> float:
-    """Return the time in which three ranks, who ask at once, read chunks one after the other."""
-    answer = fetch(lost) - signal(4)  # the request is there
-    # A rank that is complete also tells its left neighbour, over the same cable as the answer.
+    """Return the time in which three ranks request simultaneously and read chunks in turn."""
+    answer = fetch(lost) - signal(4)  # the request has arrived
+    # A complete rank also notifies its left neighbour, over the same cable as the reply.
     return fetch(lost) + 2 * (answer + ENVELOPE / RATE)
 
 
@@ -199,7 +199,7 @@ def test_a_switch_that_fails_loses_the_rest_for_all(program: str, tmp_path: Path
 def test_a_block_that_starts_while_a_cable_is_down_is_lost_behind_it(
     program: str, tmp_path: Path
 ) -> None:
-    # The first root's block is hit after 40 us, the second one's from its start on.
+    # The first root's block is hit after 40 us, the second root's block from its start.
     after = 40e-6
     table = down("host-3.down", BEGIN + after, BEGIN + DATA / RATE + 20e-6)
     hit = call(program, tmp_path, table, kind="allgather")
@@ -216,7 +216,7 @@ def test_a_link_between_switches_loses_the_rest_below_it(
     star = TREE + f"[multicast]\ntrees = {trees}\n"
     after = 40e-6
     begin = call(program, tmp_path, star=star).multicast.barrier_s
-    # All links of the root's leaf to both spines; the signals take them again 10 us later.
+    # All links from the root's leaf to both spines; 10 us later, signals use them again.
     table = down("level1-0--level2-*", begin + after, begin + after + 10e-6)
     hit = call(program, tmp_path, table, star=star)
     lost = hit.drops[2]
@@ -231,9 +231,10 @@ def test_a_link_between_switches_loses_the_rest_below_it(
 
 PAUSE = SLOW_CABLE + '[multicast]\nslow_branch = "pause"\n'
 SLOW_BEGIN = signal() + signal(rate=SLOW)
-"""Time at which the root starts beside a slow cable: rank 2 gets its first signal over it."""
+"""Time at which the root starts with a slow cable, over which rank 2 gets its first signal."""
 SHARED = ENVELOPE * (1 / SLOW - 1 / RATE) / SLOWER
-"""Delay of rank 1's data, whose cable the slow rank's last signal of the barrier shares."""
+"""Delay of rank 1's data, which shares its cable with the slow rank's last signal of the barrier.
+"""
 
 
 def test_a_slow_branch_pauses_the_root(program: str, tmp_path: Path) -> None:
@@ -255,7 +256,7 @@ def test_a_slow_branch_that_dies_pauses_nobody_any_more(program: str, tmp_path: 
     assert hit.ends[0] == pytest.approx(expected, rel=CLOSE)
     lost = CHUNKS - int(after * SLOW / DATA * CHUNKS)
     assert hit.drops == [0, 0, 0, lost]
-    # Rank 3 knows its own cable, and waits as long as the data would have taken on it.
+    # Rank 3 knows its own cable, and waits as long as the data would have taken on this cable.
     timer = SLOW_BEGIN + CHUNKS * CHUNK / SLOW + SLACK
     assert max(hit.ends) == pytest.approx(timer + fetch(lost, SLOW) + signal(rate=SLOW), rel=CLOSE)
 
@@ -264,7 +265,7 @@ def test_another_branch_that_dies_leaves_the_pause(program: str, tmp_path: Path)
     after = 500e-6
     table = down("host-1.down", SLOW_BEGIN + after, SLOW_BEGIN + after + 10e-6)
     hit = call(program, tmp_path, table, star=STAR + PAUSE)
-    lost = CHUNKS - int(after * SLOW / DATA * CHUNKS)  # as far as the slow one
+    lost = CHUNKS - int(after * SLOW / DATA * CHUNKS)  # as far as the slow rank had received them
     assert hit.drops == [0, lost, 0, 0]
     assert hit.ends[3] == pytest.approx(SLOW_BEGIN + DATA / SLOW + signal(rate=SLOW), rel=CLOSE)
 
@@ -282,7 +283,7 @@ def test_a_branch_that_becomes_slow_pauses_the_root_or_nobody(
     expected = after + rest / SLOW if pauses else DATA / RATE
     assert hit.ends[0] == pytest.approx(BEGIN + expected + WAY + signal(), rel=CLOSE)
     assert hit.drops == [0, 0, 0, 0]
-    # The root's report that it is complete shares the slow cable with data that still come.
+    # The root's completion report shares the slow cable with data that is still in flight.
     report = 0 if pauses else ENVELOPE / SLOW
     end = BEGIN + after + rest / SLOW + report + WAY + signal()
     assert hit.ends[2] == pytest.approx(end, rel=CLOSE)
@@ -297,7 +298,7 @@ PORTS = SLOW_CABLE + f'[multicast]\nport_buffer = "{ROOM * CHUNK}B"\n'
 
 
 def dropped(offered: int) -> list[int]:
-    """Return the chunks that the port of the slow cable drops, of those that come."""
+    """Return the arriving chunks that the port of the slow cable drops."""
     per_second = CHUNKS * RATE / DATA
     full = ROOM / (per_second * (1 - 1 / SLOWER))
     kept, lost = 0.0, []
@@ -323,7 +324,7 @@ def test_a_port_without_room_drops_and_its_death_loses_only_the_rest(
     assert hit.multicast.port_drops == len(by_port)
     assert hit.drops == [0, 0, 0, CHUNKS - came]
     assert hit.faults.lost_chunks == CHUNKS - came - len(by_port)
-    # Nobody else notices.
+    # No other rank is affected.
     expected = SLOW_BEGIN + DATA / RATE + SHARED + WAY + signal()
     assert hit.ends[0] == alone.ends[0] == pytest.approx(expected, rel=CLOSE)
     timer = SLOW_BEGIN + CHUNKS * CHUNK / SLOW + SLACK
@@ -351,7 +352,7 @@ def test_a_lossy_cable_drops_chunks_that_are_fetched(program: str, tmp_path: Pat
     dropped = sum(row["drops"] for row in rows)
     assert dropped == pytest.approx(0.1 * CHUNKS, abs=4 * math.sqrt(CHUNKS * 0.1 * 0.9))
     assert sum(row["fetched_chunks"] for row in rows) == dropped
-    other = lossy.replace("host-3.down", "host-0.down")  # the root's own, which carries no chunk
+    other = lossy.replace("host-3.down", "host-0.down")  # the root's, which carries no chunk
     assert all(
         row["drops"] == 0 for row in call(program, tmp_path, other).record.to_json()["multicast"]
     )
@@ -362,7 +363,7 @@ def test_a_lossy_cable_drops_chunks_that_are_fetched(program: str, tmp_path: Pat
 
 @pytest.mark.parametrize("cables", [1, 2, 3])
 def test_later_calls_use_what_is_up_or_the_hosts(tmp_path: Path, cables: int) -> None:
-    """Each of three leaves loses its cable to another of three spines."""
+    """Each of three leaves loses its cable to a different one of three spines."""
     faults = str(compiled.program(TESTS / "smpi" / "faults.c"))
     (tmp_path / "fabric.toml").write_text(STAR.replace(*LEAVES))
     tables = [
@@ -383,5 +384,6 @@ def test_later_calls_use_what_is_up_or_the_hosts(tmp_path: Path, cables: int) ->
         for row in record.collectives
         if row.collective == "bcast" and row.communicator_size == 6
     }
-    # Messages pass as long as each pair of leaves has a spine; a tree needs one for all.
+    # Messages pass as long as each pair of leaves shares a spine; a tree needs one spine for all
+    # leaves.
     assert ("multicast" in paths) == (cables < 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Outcomes of runs, derived from what the process left behind."""
+"""Outcomes of runs, derived from the files and the exit status of the process."""
 
 import signal
 from dataclasses import replace

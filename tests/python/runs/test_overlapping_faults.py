@@ -109,7 +109,7 @@ def written(folder: Path, text: str) -> str:
 
 
 def sent(jobs: str, folder: Path, size: int, latency: int, *tables: str, **recovery: str) -> Record:
-    """Send a message from the first host to the second, between which are two cables."""
+    """Send a message from the first host to the second host over two cables."""
     path = fault_file(folder, *tables, recovery=recovery.get("recovery", SLOW)) if tables else None
     return weft.run_jobs(
         [job("one", jobs, "flow", size, ranks=2, hosts="host-[0,1]")],
@@ -142,7 +142,7 @@ CABLE = 'link = "host-0"\nat = "100us"\nuntil = "850us"'
 def test_a_part_is_down_until_its_last_fault_is_over(jobs: str, tmp_path: Path, other: str) -> None:
     alone = time(sent(jobs, tmp_path, 1_000_000, 1))
     record = sent(jobs, tmp_path, 1_000_000, 1, CABLE, other)
-    # It waits for the eighth timeout, and for the latency again.
+    # The message waits for the eighth timeout, then pays the latency again.
     expected = alone + 802 * US
     assert time(record) == pytest.approx(expected, rel=CLOSE)
     assert record.faults
@@ -264,7 +264,7 @@ def test_a_call_goes_on_from_its_last_complete_window(
 
 
 def started(jobs: str, folder: Path, hosts: str, *tables: str, **more: Any) -> Record:
-    """Run a job that starts at 50 us, and one beside it on other hosts."""
+    """Run a job that starts at 50 us, together with a job on other hosts."""
     described = [
         job("late", jobs, "sum", ranks=4, hosts=hosts, start="50us", **more),
         job("other", jobs, "sum", ranks=2, hosts="host-[6,7]"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Messages as packets: programs' results and times, records, and what is refused."""
+"""Messages as packets: results and times of programs, records, and refusals."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def program() -> str:
 
 
 def incast(program: str, ranks: int, network: dict[str, Any] | None, **more: Any) -> Record:
-    """Run it with keys of [network]; flows if there are none."""
+    """Run the program with keys of [network]; without keys, on flows."""
     keys = {} if network is None else {"network.model": "packets"}
     keys |= {f"network.{key}": value for key, value in (network or {}).items()}
     record = weft.run(
@@ -137,7 +137,7 @@ def test_lanes_avoid_deadlock(program: str) -> None:
 
 
 def refusal(*words: str) -> str:
-    """Return the message with which weft refuses to run."""
+    """Return the error with which weft refuses to run."""
     said = weft_says(*words)
     assert said.returncode == 2, said.stderr
     assert len(said.stderr.splitlines()) == 1, said.stderr

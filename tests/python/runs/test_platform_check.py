@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Wrong SimGrid platforms: one message that names the file; checks of the routes."""
+"""Invalid SimGrid platforms: one error that names the file; checks of the routes."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ RIGHT = """<zone id="w" routing="Full">
 </zone>
 </platform>
 """
-# Text to replace, its replacement, the line of the error, and the message.
+# Text to replace, its replacement, the line of the error, and the error.
 WRONG = {
     "attribute": ('b" speed', 'b" spede', 6, "Bad attribute `spede'"),
     "unit": ("1GBps", "1Gxps", 7, "unknown unit: Gxps"),
@@ -79,7 +79,7 @@ def test_smart_switches_are_reached_too(tmp_path: Path) -> None:
 
 
 def test_a_route_that_bypasses_the_smart_switch_is_named(tmp_path: Path) -> None:
-    """The third rule of validation in Belbeisi et al., section 5."""
+    """This is the third validation rule of Belbeisi et al., section 5."""
     links = '<link id="{0}" bandwidth="1GBps" latency="1us"/>'
     route = '<route src="{}" dst="{}">{}</route>'
 

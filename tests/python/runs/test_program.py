@@ -74,7 +74,7 @@ def test_a_script_is_no_program(tmp_path: Path) -> None:
     ],
 )
 def test_python_is_told_that_it_cannot_run(name: str, content: bytes, tmp_path: Path) -> None:
-    """The advice used to be to compile the script with `weft cc`."""
+    """Previously, the advice was to compile the script with `weft cc`."""
     script = tmp_path / name
     script.write_bytes(content)
     script.chmod(0o755)

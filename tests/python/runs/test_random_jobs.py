@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Random jobs files: each job gives the results of a run of its own, and jobs that share nothing do
-not change each other's times. Every second file has background traffic.
+"""Random jobs files: jobs produce the results of separate runs. Every second file has background
+traffic. Jobs that share nothing do not change each other's times.
 
-The programs are those of other tests, which check their results themselves. Their output does not
-depend on times, so it must be that of `weft run`.
+The programs come from other tests, and check their results themselves. Their output does not depend
+on times, so it must equal the output of `weft run`.
 """
 
 import math
@@ -43,7 +43,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 CLOSE = 1e-9
 ROUNDING_S = 1e-18
 FEWEST, MOST = 4, 8
-"""Ranks of a job."""
+"""Minimum and maximum ranks of a job."""
 FABRICS = ("tofino-64x64", "fat-tree-1024", "dragonfly-16x16")
 OFFLOADS = ("stream", "message", "auto", "off")
 PLACEMENTS = ("contiguous", "round-robin", "random", "fragments")
@@ -51,8 +51,8 @@ SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
 STRANGERS = ("sum", *FAILURES)
 """Jobs of jobs.c that share nothing with the others."""
 TIED = ("random_programs", "window_locks.c")
-"""Programs whose times depend on who gets a lock among ranks that ask at one instant. Times are
-rounded differently if other jobs have events in between, which changes their order."""
+"""Programs whose times depend on which of the ranks that request a lock simultaneously gets it.
+Events of other jobs change the rounding of times, and thereby this order."""
 
 
 @cache
@@ -62,7 +62,7 @@ def program(name: str) -> str:
 
 @cache
 def lines_alone(name: str, arguments: tuple[str, ...], ranks: int) -> list[str]:
-    """Return what a program prints in a run of its own."""
+    """Return the lines that a program prints in a separate run."""
     record = weft.run(program(name), arguments, ranks=ranks, fabric="tofino-64x64", offload="off")
     record.check()
     return sorted(record.output.splitlines())
@@ -78,7 +78,7 @@ def trace(folder: Path, ranks: int) -> str:
 
 
 class RandomJobs:
-    """Jobs drawn from a seed, with what each must give."""
+    """Jobs drawn from a seed, with the expected results of each."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.draw = random.Random(seed)
@@ -115,7 +115,7 @@ class RandomJobs:
         return table
 
     def policy(self) -> dict[str, Any]:
-        """Return how jobs share the switches."""
+        """Return the policy by which jobs share the switches."""
         return {
             "switch.channel_sharing": self.draw.choice(SHARING),
             "switch.channels": self.draw.choice([2, 4, 32]),
@@ -144,14 +144,14 @@ class RandomJobs:
         return record
 
     def placed(self, record: Record) -> list[dict[str, Any]]:
-        """Return the tables with the hosts that the placements have chosen."""
+        """Return the tables with the hosts chosen by the placements."""
         tables = [{**table, "hosts": part(record, table["name"]).hosts} for table in self.tables]
         for table in tables:
             del table["placement"], table["seed"]
         return tables
 
     def stranger(self, record: Record) -> dict[str, Any]:
-        """Return a job on a switch whose hosts no other job uses; on a star, on other hosts."""
+        """Return a job on a switch with hosts that no other job uses; on a star, on other hosts."""
         used = {host for one in record.jobs or () for host in one.hosts}
         names = weft.Fabric(self.fabric).hosts
         per_switch = {"fat-tree-1024": 8, "dragonfly-16x16": 1, "tofino-64x64": 1}[self.fabric]
@@ -165,7 +165,7 @@ class RandomJobs:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether results are equal but for the rounding of times."""
+    """Return true if results are equal except for the rounding of times."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list):
@@ -182,7 +182,7 @@ def test_each_job_is_right_whatever_the_others_do(
 ) -> None:
     jobs = RandomJobs(seed, tmp_path_factory.getbasetemp())
     record = jobs.run(jobs.tables)
-    if jobs.traffic:  # it is on the same links as a stranger
+    if jobs.traffic:  # it shares links with the stranger
         return
     tables = jobs.placed(record)
     beside = jobs.run([*tables, jobs.stranger(record)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The part of YAML that files of other tools use."""
+"""The YAML subset used in files of other tools."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Values outside what was measured: reported when fabrics are made, refused by `strict`."""
+"""Values outside the measured ranges: reported for new fabrics, refused by `strict`."""
 
 from pathlib import Path
 

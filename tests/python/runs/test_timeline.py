@@ -14,7 +14,7 @@ from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, EventPart, FaultsPart
 from weft.runs.timeline import PajeReader, is_complete, read_ranks, write_timeline
 
-# Two ranks. SimGrid numbers actors from 1; an actor that is no rank was created between them.
+# Two ranks. SimGrid numbers actors from 1; an actor that is not a rank was created between them.
 TRACE = """\
 #This file was generated using SimGrid-4.1.0
 %EventDef PajePushState 12

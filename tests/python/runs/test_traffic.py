@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Background traffic: closed forms, distributions, ends of runs, and wrong files."""
+"""Background traffic: closed forms, distributions, ends of runs, and invalid files."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def jobs() -> str:
 
 
 def traffic_file(folder: Path, *tables: str) -> str:
-    """Write a traffic file of these tables' keys."""
+    """Write a traffic file with tables of these keys."""
     path = folder / "traffic.toml"
     path.write_text("\n".join(f"[[traffic]]\n{table}" for table in tables))
     return str(path)
@@ -58,14 +58,14 @@ def only(record: Record) -> TrafficPart:
 
 
 def rate_of(record: Record) -> float:
-    """Return the rate that each host offers."""
+    """Return the rate offered by each host."""
     rate = only(record).rate_per_host_Bps
     assert rate is not None
     return rate
 
 
 def time_of(record: Record) -> float:
-    """Return the time that the program's message took."""
+    """Return the time of the program's message."""
     return float(record.output.split()[0])
 
 
@@ -76,7 +76,7 @@ def test_a_message_halves_a_link_with_a_background_message(jobs: str, tmp_path: 
     alone = [time_of(flow(jobs, size)) for size in (SMALL, LARGE)]
     rate = (LARGE - SMALL) / (alone[1] - alone[0])
     sends = goal_file(tmp_path, "a: send 1000000000b to 1", "a: recv 1000000000b from 0")
-    hosts = 'hosts = "host-[2,1]"\n'  # they share the link to host-1
+    hosts = 'hosts = "host-[2,1]"\n'  # both hosts share the link to host-1
     shared = flow(jobs, SMALL, traffic_file(tmp_path, sends + hosts))
     assert time_of(shared) == pytest.approx(alone[0] + (SMALL + ENVELOPE) / rate, rel=CLOSE)
     elsewhere = flow(jobs, SMALL, traffic_file(tmp_path, sends + 'hosts = "host-[2,3]"\n'))
@@ -98,7 +98,7 @@ def test_a_background_message_gives_its_share_back(jobs: str, tmp_path: Path) ->
 
 
 def test_schedules_follow_their_dependencies(jobs: str, tmp_path: Path) -> None:
-    """A ping-pong of ten rounds takes ten times as long as one, and its computation."""
+    """A ping-pong of ten rounds takes ten times as long as one round with its computation."""
     first = "a: send 1000000b to 1\nb: recv 1000000b from 1\nb requires a"
     second = (
         "a: recv 1000000b from 0\nc: calc 5000\nb: send 1000000b to 0\nc requires a\nb requires c"
@@ -317,7 +317,7 @@ def test_names_and_networks_are_checked(jobs: str, tmp_path: Path) -> None:
 
 
 def faults_of_nic(folder: Path, host: str) -> str:
-    """Write a fault file whose NIC fails for good; a message is given up after 2 us."""
+    """Write a fault file with a NIC that fails permanently; a message is given up after 2 us."""
     path = folder / "faults.toml"
     path.write_text(
         f'[recovery]\ntimeout = "2us"\nretries = 0\n[[fault]]\nnic = "{host}"\nat = "20us"\n'
@@ -340,7 +340,7 @@ def test_messages_that_are_given_up_leave_the_window(
     hit = only(flow(jobs, LARGE, path, faults=faults_of_nic(tmp_path, "host-3")))
     assert quiet.given_up_messages is UNSET
     assert hit.given_up_messages
-    assert hit.mean_s < 5 * quiet.mean_s  # of messages that have arrived
+    assert hit.mean_s < 5 * quiet.mean_s  # for messages that have arrived
     if pattern == "uniform":  # two thirds of three hosts' messages still arrive
         assert hit.messages > 0.3 * quiet.messages
 

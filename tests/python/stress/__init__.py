@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Random runs on a sanitized libweft.so: `make stress`, and a sample in the tests.
+"""Random runs with a sanitized libweft.so: `make stress`, and a sample in the tests.
 
 Each run draws a program, a fabric and options: jobs, faults, background traffic, routing, every
 mechanism and fallback, `--compare`, `--record` with a replay, or the same run twice. The programs

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The long run: `make stress COUNT=5000 SEED=1`; `make stress SEED=1 ONLY=17` repeats a case.
 
-Findings stay in build/stress, each with its command, its files and what was said. `summary.txt`
-groups them and counts what was drawn, also after Ctrl-C. Results are kept in a file as well, so
-that `RESUME=1` skips the cases that have run.
+Findings stay in build/stress, each with its command, files and output. `summary.txt` groups them
+and counts the drawn features, also after Ctrl-C. Results are also stored in a file, so that
+`RESUME=1` skips completed cases.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def read_results(path: Path) -> list[Judged]:
 
 
 def summary(seed: int, results: list[Judged], seconds: float) -> str:
-    """Return the findings by signature, the ends, and the histogram of what was drawn."""
+    """Return the findings by signature, the outcomes, and the histogram of drawn features."""
     groups = defaultdict[str, list[int]](list)
     for judged in results:
         if judged.problems:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Draws of runs: a number and a seed give the command line, its files, and the expected results."""
+"""Draws of runs: a number and a seed determine command line, files, and expected results."""
 
 import random
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ SMPI_ALGORITHMS = (
     *("alltoallv=smpi:pair_mpi_barrier", "bcast=smpi:SMP_linear", "reduce=smpi:scatter_gather"),
     *("reduce_scatter=smpi:mpich_noncomm", "reduce_scatter=smpi:ompi_ring"),
 )
-"""Algorithms of SMPI that cannot execute some calls."""
+"""SMPI algorithms that cannot execute some calls."""
 UNFIT = {
     "allreduce": "ring",
     "reduce": "chain",
@@ -34,7 +34,7 @@ UNFIT = {
     "barrier": "two_proc",
     "allgather": "two_proc",
 }
-"""Algorithms of weft's that cannot execute some calls, for rules in files."""
+"""weft algorithms that cannot execute some calls, for rules files."""
 SURVIVABLE, HOSTILE = "survivable", "hostile"
 
 PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -50,15 +50,15 @@ PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "reductions.c": (("{small}", "4"),),
     "window_locks.c": ((),),
 }
-"""Sources of programs that check their results, and choices of arguments."""
+"""Sources of programs that check their results, with choices of arguments."""
 
 TRACED = ("random_programs", "random_calls", "faults.c", "reductions.c")
-"""Programs whose calls traces support, the first with old forms only."""
+"""Programs whose calls traces support; the first only with old forms."""
 
 
 @dataclass
 class Program:
-    """A program with its arguments, and the number of its ranks."""
+    """Program with its arguments and number of ranks."""
 
     source: str
     arguments: tuple[str, ...]
@@ -71,22 +71,22 @@ class Program:
 
 @dataclass
 class Case:
-    """A run that was drawn."""
+    """Drawn run."""
 
     mode: str
     options: list[str] = field(default_factory=list)
-    """Options of `weft run`, except those that name the program's ranks."""
+    """Options of `weft run`, except options that name the program's ranks."""
     programs: dict[str, Program] = field(default_factory=dict)
-    """Programs by job; the one of a run without jobs is named by an empty text."""
+    """Programs by job; without jobs, the program's name is an empty text."""
     placement: list[str] = field(default_factory=list)
     """Options for the ranks of a run without jobs."""
     drawn: list[str] = field(default_factory=list)
-    """Features that were drawn, for the histogram."""
+    """Drawn features, for the histogram."""
     faults: str = ""
 
     @property
     def words(self) -> list[str]:
-        """The command line."""
+        """Return the command line."""
         if self.mode == "jobs":
             return ["run", *self.options]
         program = self.programs[""]
@@ -97,7 +97,7 @@ class Case:
 
 
 def draw_case(seed: int, number: int, folder: Path) -> Case:
-    """Return the case of this number; its files are written to the folder."""
+    """Return the case with this number; write its files to the folder."""
     return _Drawing(random.Random(f"{seed} {number}"), folder).case
 
 
@@ -131,7 +131,7 @@ class _Drawing:
         self.case.options += words
 
     def put(self, key: str, values: Sequence[object], share: float) -> None:
-        """Override a key of the fabric in a share of the runs."""
+        """Override a key of the fabric in a fraction of the runs."""
         if self.maybe(share):
             value = self.draw.choice(values)
             self.add("--set", f"{key}={value}")
@@ -255,7 +255,7 @@ class _Drawing:
         return ",".join(f"{collective}={name}" for collective, name in sorted(chosen.items()))
 
     def selection_file(self) -> str:
-        """Write a file of rules, some of which name algorithms that cannot execute the call."""
+        """Write a rules file, some of whose rules name algorithms that cannot execute the call."""
         base = self.draw.choice([one["name"] for one in _core.selections()])
         text = f'[selection]\nbase = "{base}"\n' if self.maybe(0.5) else ""
         for collective, algorithm in self.draw.sample(sorted(UNFIT.items()), 3):
@@ -340,7 +340,7 @@ class _Drawing:
 
 
 def hostile_faults(draw: random.Random, folder: Path) -> str:
-    """Write faults that nobody repairs, or that few retries do not survive."""
+    """Write faults that are never repaired, or that a few retries do not survive."""
     kind = draw.choice(["abort", "hosts", "rebuild", "resend"])
     text = (
         f'[recovery]\ndetection = "{draw.randint(0, 50)}us"\n'
@@ -362,7 +362,7 @@ def hostile_faults(draw: random.Random, folder: Path) -> str:
 
 
 def _algorithms() -> "list[_core.HostAlgorithm]":
-    """Return the algorithms that can take every call."""
+    """Return the algorithms that can execute every call."""
     return [
         one
         for one in _core.host_algorithms()

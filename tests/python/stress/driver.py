@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Runs cases, each in a process of its own, and judges what they do."""
+"""Runs cases, each in a separate process, and judges their behaviour."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ OUT = ROOT / "build" / "stress"
 SANITIZED = ROOT / "build" / "sanitized"
 TIMEOUT_S = 300
 REFUSED = "refused"
-"""Cases that weft refuses with one message, since options contradict each other."""
+"""Outcome of cases that weft refuses with one error, because options contradict each other."""
 
 _FAILED = {"network-failure", "host-failure"}
 """Outcomes that faults may cause."""
 _UNCOVERED = "which another call contains; add one, or a base"
-"""Rules without a base may leave out a call that an algorithm makes of another one."""
+"""Rules without a base may omit a call on which an algorithm is built."""
 _VOLATILE = ("wall_time_s", "cpu_time_s", "peak_memory_bytes", "command")
 _LIBRARY = paths.platform_library
 _FRAME = re.compile(r"#\d+ 0x\w+ in .*?\b(weft::[\w:~]+)")
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass
 class Judged:
-    """Result of a case: what was drawn, how it ended, and what was wrong."""
+    """Result of a case: drawn features, outcome, and problems."""
 
     number: int
     drawn: list[str] = field(default_factory=list)
@@ -63,13 +63,13 @@ class Judged:
 
     @property
     def signature(self) -> str:
-        """The first problem without what differs between cases."""
+        """Return the first problem without details that differ between cases."""
         text = self.problems[0].splitlines()[0] if self.problems else ""
         return re.sub(r"0x[0-9a-f]+|\d[\d.e-]*", "N", re.sub(r"/\S+/", "", text))[:160]
 
 
 class _Runner:
-    """Runs a case in this process, and collects what is wrong."""
+    """Runs a case in this process, and collects its problems."""
 
     def __init__(self, judged: Judged, seed: int, folder: Path, sanitized: bool) -> None:
         self.judged, self.folder, self.sanitized = judged, folder, sanitized
@@ -81,7 +81,7 @@ class _Runner:
         self.judged.problems.append(problem)
 
     def weft(self, words: Sequence[str], name: str) -> Answer:
-        """Run a command; its output is kept in the folder."""
+        """Run a command; store its output in the folder."""
         target = self.folder / f"{name}.json"
         words = [words[0], "-q", "--json", str(target), "--timeout", str(TIMEOUT_S), *words[1:]]
         status, output, errors = in_process.run(words, self.environment(), self.folder)
@@ -154,7 +154,7 @@ class _Runner:
             self.replay(first)
 
     def compare_output(self, answer: Answer) -> None:
-        """Compare the output with that of the same programs on the hosts without faults."""
+        """Compare the output with the output of the same programs on the hosts without faults."""
         jobs = {one["name"]: one for one in answer.record.get("jobs") or []}
         for name, program in self.case.programs.items():
             begin = f"{name}: " if name else ""
@@ -166,7 +166,7 @@ class _Runner:
                 self.wrong(f"output of {name or program.source}: {_difference(found, expected)}")
 
     def compare(self, plain: Answer) -> None:
-        """Run `--compare`; its first run is the plain one."""
+        """Run `--compare`, whose first run is the plain one."""
         words = [self.case.words[0], "--compare", "--no-intervals", *self.case.words[1:]]
         answer = self.weft(words, "compared")
         if answer.status == 2 or _failed(plain.record) or self.judged.problems:
@@ -208,7 +208,7 @@ def _stable(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_rounded_sums(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record whose sums of times do not depend on the order of what ends at one instant.
+    """Return a record whose sums of times do not depend on the order of simultaneous ends.
 
     Recording may change that order, and with it a sum's last digit.
     """
@@ -224,7 +224,7 @@ def _failed(record: dict[str, Any]) -> bool:
 
 
 def _calls(record: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the numbers of calls by collective and size of communicator."""
+    """Return the numbers of calls by collective and communicator size."""
     calls: dict[tuple[Any, ...], int] = {}
     for row in record.get("collectives", []):
         key = (row["collective"], row["communicator_size"])
@@ -233,7 +233,7 @@ def _calls(record: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def _for_replay(options: Sequence[str]) -> list[str]:
-    """Return the options that a replay shares, without outputs."""
+    """Return the options that also apply to a replay, without outputs."""
     words = list(options)
     if "--trace" in words:
         at = words.index("--trace")
@@ -261,7 +261,7 @@ def _readable(report: str) -> str:
 
 
 def expected_lines(program: Program) -> list[str]:
-    """Return the output of a program, from a run on hosts of a star, or known in advance."""
+    """Return a program's expected output, known in advance or from a run on a star's hosts."""
     if program.source == "random_programs":
         words = [word for word in program.arguments if not word.startswith("-")]
         return sorted(f"program {number}" for number in range(int(words[1]), int(words[-1]) + 1))
@@ -281,7 +281,7 @@ def expected_lines(program: Program) -> list[str]:
 
 
 def run_case(seed: int, number: int, sanitized: bool) -> Judged:
-    """Run a case in this process. Its folder is kept if there are problems."""
+    """Run a case in this process. Keep its folder if there are problems."""
     folder = OUT / f"{seed}-{number}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -307,9 +307,9 @@ def run_cases(
     at_once: int,
     told: Callable[[Judged], None] = lambda _judged: None,
 ) -> list[Judged]:
-    """Run cases in child processes, some at once; `told` gets each result."""
+    """Run cases in child processes, several concurrently; pass each result to `told`."""
     left, results = list(reversed(numbers)), list[Judged]()
-    running = dict[int, tuple[int, int]]()  # process and number by the pipe for its result
+    running = dict[int, tuple[int, int]]()  # PID and number by the pipe for its result
     while left or running:
         while left and len(running) < at_once:
             number = left.pop()

@@ -13,7 +13,7 @@ from tests.python.stress.driver import REFUSED, run_case, run_cases
 SEED = 7
 CASES = 96
 AT_ONCE = 12
-"""Cases of a test."""
+"""Cases per test."""
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_memory_that_is_shared_changes_no_time(mode: str) -> None:
     own, shared = (
         bench_collectives.run(replace(asked, unchecked=unchecked))[0] for unchecked in (False, True)
     )
-    assert len(set(own.times_us)) > 1  # each rank has its own
+    assert len(set(own.times_us)) > 1  # each rank has its own time
     assert shared.times_us == own.times_us
 
 
@@ -126,12 +126,12 @@ NOISES = ((), ('noise.link=[{jitter="10ns", distribution="exponential"}]',))
 def test_both_are_as_fast_with_all_roots_at_once_whenever_each_starts(
     times: Path, ranks: int, noise: tuple[str, ...]
 ) -> None:
-    """Ranks leave the barrier at different times with jitter, or if they are not a power of two."""
+    """Ranks leave the barrier at different times, with jitter or if not a power of two."""
     size = 8 << 20
     asked = study("ag+rs", ranks, size, "multicast")
     asked = replace(asked, unchecked=True, changes=(f"multicast.chains={ranks}", *noise))
     row, _ = bench_collectives.measure(asked, times, "multicast", size)
-    # Two concurrent rings: each rank sends and receives all parts but its own, in both.
+    # Two concurrent rings: in both, each rank sends and receives all parts except its own.
     rings_us = 2 * (ranks - 1) * size / 25e3
     assert rings_us / row.max_us == pytest.approx(2 - 2 / ranks, rel=0.02)
 
@@ -229,7 +229,7 @@ def step_us(fsdp: Path, compute_us: int, offload: str, mode: str) -> float:
 def test_a_training_step_hides_its_communication_behind_long_computation(fsdp: Path) -> None:
     gather = 7 / 8 * LAYER / 25e3
     for offload, mode in (("stream", "mpi"), ("off", "ring")):
-        # Exposed: the first Allgather of each pass, and the last Reduce-Scatter.
+        # Exposed are the first Allgather of each pass, and the last Reduce-Scatter.
         assert step_us(fsdp, 500, offload, mode) == pytest.approx(12 * 500 + 3 * gather, rel=0.01)
 
 

@@ -38,7 +38,7 @@ def expected(device: str, known: list[ErrorRow], call: Call = SMALL) -> float:
 
 def test_eight_of_ten_other_calls_are_off_by_no_more() -> None:
     known = rows("mine", *(-0.01 * number for number in range(1, 15)))
-    assert expected("mine", known) == pytest.approx(0.12)  # the 0.8 x 15th
+    assert expected("mine", known) == pytest.approx(0.12)  # the error of rank 0.8 x 15
     assert expected("mine", known[:9]) == pytest.approx(0.08)
 
 
@@ -46,7 +46,7 @@ def test_a_device_without_measurements_is_as_wrong_as_unfitted_machines_are() ->
     known = rows("mine", *[0.01] * 10) + rows("theirs", *[0.3] * 10, unfitted=True)
     assert expected("mine", known) == 0.01
     assert expected("another", known) == 0.3
-    assert expected("mine", known[3:]) == 0.3  # seven of its own are too few
+    assert expected("mine", known[3:]) == 0.3  # seven errors of its own are too few
 
 
 def test_the_executor_distinguishes_errors() -> None:
@@ -56,7 +56,7 @@ def test_the_executor_distinguishes_errors() -> None:
     assert expected("mine", known) == 0.01
     assert expected("mine", known, message) == 0.2
     assert expected("mine", known, replace(SMALL, executor="multicast")) == 0.3
-    assert expected("mine", known, other) == 0.01  # a mechanism streams all collectives alike
+    assert expected("mine", known, other) == 0.01  # mechanisms stream all collectives alike
     of_hosts = [replace(row, side=HOSTS) for row in known]
     assert api.expected_error(HOSTS, "mine", SMALL, of_hosts) == 0.01
     assert api.expected_error(HOSTS, "mine", other, of_hosts) == 0.3  # another algorithm

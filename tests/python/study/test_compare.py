@@ -85,7 +85,7 @@ def test_no_terminal_is_too_narrow_for_a_comparison(width: int) -> None:
 
 
 def test_eighty_columns_are_a_table() -> None:
-    """A line per cell is not readable; a table of these runs has lines of at most 80 columns."""
+    """One line per cell is hard to read; a table of these runs has lines of at most 80 columns."""
     stream = io.StringIO()
     theirs = record({**FALLBACK, "total_time_s": 12.3456})
     other = {"datatype": "MPI_DOUBLE", "path": "fallback", "algorithm": "recursive_doubling"}
@@ -125,7 +125,7 @@ def test_what_else_took_time_is_shown() -> None:
 
 
 def test_rows_that_are_no_part_of_the_sum_are_in_parentheses() -> None:
-    """From the start of an MPI_Iallreduce to its completion, a rank does more than wait for it."""
+    """Between start and completion of an MPI_Iallreduce, a rank does not only wait for it."""
     started = {"collective": "iallreduce", "total_time_s": 8e-5}
     both = Comparison(record({}, started), record(FALLBACK, {**FALLBACK, **started}))
     stream = io.StringIO()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft run --check-flows`: calls on flows compared with the same on packets."""
+"""`weft run --check-flows`: calls on flows compared with the same calls on packets."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def check_of(record: Record) -> FlowCheckPart:
 def test_lossless_packets_take_as_long_as_flows(program: str) -> None:
     record = checked(program, check_flows=True)
     check = check_of(record)
-    assert isinstance(record.packets, UnsetType)  # the record is that of the flows
+    assert isinstance(record.packets, UnsetType)  # the record describes the run on flows
     assert check.tolerance == 0.05
     assert check.flows_s == record.simulated_time_s
     assert check.packets_s == pytest.approx(check.flows_s, rel=0.05)
@@ -88,7 +88,7 @@ def test_the_command_prints_and_writes_it(program: str, tmp_path: Path) -> None:
     assert said.returncode == 0, said.stderr
     assert "calls on flows and on packets" in said.stderr
     assert "differ by more than 0.1 %" in said.stderr
-    assert said.stdout.count("right") == 1  # the second run is not heard
+    assert said.stdout.count("right") == 1  # the second run's output is discarded
     assert json.loads(written.read_text())["flow_check"]["tolerance"] == pytest.approx(1e-3)
 
 

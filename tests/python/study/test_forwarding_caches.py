@@ -41,7 +41,7 @@ def test_the_hash_holds_at_every_switch_of_the_largest_fabric() -> None:
 
 @pytest.mark.parametrize(
     ("cube", "tags"),
-    # The host's tag and two per dimension, whose directions coincide if k is 2.
+    # The host's tag and two tags per dimension, whose directions coincide if k is 2.
     [("16-ary-4-cube", 9), ("3-ary-2-mesh", 5), ("2-ary-3-cube", 4), ("5-ary-1-cube", 3)],
 )
 def test_cubes_have_a_tag_for_each_of_their_ports(cube: str, tags: int) -> None:

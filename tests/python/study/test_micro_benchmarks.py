@@ -68,7 +68,7 @@ def test_every_benchmark_measures(name: str) -> None:
 
 def test_one_pair_is_what_two_ranks_are() -> None:
     (many,), (two,) = figures("mbw_mr", 2, 65536), figures("bw", 2, 65536)
-    # A barrier precedes each window, and the sender may leave it later: 2 of 358 us.
+    # A barrier precedes each window, and the sender may leave it later: by 2 of 358 us.
     assert many["bandwidth_MBps"] == pytest.approx(two["bandwidth_MBps"], rel=1e-2)
     assert many["messages_per_s"] * 65536 / 1e6 == pytest.approx(many["bandwidth_MBps"])
     (pair,), (alone,) = figures("multi_lat", 2, 1024), figures("latency", 2, 1024)
@@ -76,7 +76,7 @@ def test_one_pair_is_what_two_ranks_are() -> None:
 
 
 def test_the_nic_limits_the_messages_of_all_pairs() -> None:
-    """Four pairs send at the NIC's rate; a ping-pong takes as long as without one."""
+    """Four pairs send at the NIC's rate; a ping-pong takes as long as without a rate limit."""
     command = "bench mbw_mr --fabric star-8 -n 8 --ppn 4 --sizes 8 --format osu"
     free, bound = (
         weft(*command.split(), *more) for more in ((), ("--set", "nic.message_rate=1MHz"))
@@ -84,7 +84,7 @@ def test_the_nic_limits_the_messages_of_all_pairs() -> None:
     assert bound.returncode == 0, bound.stderr
     rates = [float(one.stdout.split()[-1]) for one in (free, bound)]
     assert rates[0] > 2e6
-    # Windows pass the NIC one after the other, and OSU averages the times of the pairs.
+    # Windows pass the NIC sequentially, and OSU averages the times of the pairs.
     assert 1e6 <= rates[1] < 1.25e6
     command = "bench latency --fabric star-8 --sizes 8 --format osu"
     free, bound = (
@@ -119,11 +119,11 @@ def test_the_overlap_is_osus() -> None:
     (blocking,) = figures("allreduce", 8, 65536)
     share = (row["overall_us"] - row["compute_us"]) / row["pure_us"]
     assert row["overlap_percent"] == pytest.approx(max(0, 100 * (1 - share)), abs=1e-6)
-    # Nothing else computes: the call completes during the computation, which takes as long.
+    # No other rank computes: the call completes during the computation, which takes equally long.
     assert row["compute_us"] == pytest.approx(row["pure_us"], rel=1e-3)
     assert row["overlap_percent"] > 99
     assert row["pure_us"] > 0.5 * blocking["latency_us"]
-    (alone,) = figures("iallreduce", 8, 65536)  # progresses in its two calls only
+    (alone,) = figures("iallreduce", 8, 65536)  # progresses only in its two calls
     assert 0 < alone["overlap_percent"] < 50
 
 
@@ -145,7 +145,7 @@ def test_each_rank_gets_an_element_of_a_reduce_scatter_block() -> None:
 
 
 def test_calls_back_to_back_are_those_of_a_loop() -> None:
-    """With four ranks, Open MPI's barrier releases one rank later than the others."""
+    """With four ranks, Open MPI's barrier releases one rank later than the other three."""
     program = compiled.example("allreduce_latency")
     lines: list[str] = []
     asked = Request.of(
@@ -546,7 +546,7 @@ def test_osus_own_programs_say_the_same(name: str, ranks: int, ppn: int, tmp_pat
 @pytest.mark.skipif(not SOURCES, reason="WEFT_OSU_SOURCES does not name OSU's sources")
 @pytest.mark.parametrize(("ranks", "ppn"), [(4, 1), (8, 2)])
 def test_osu_allreduce_says_exactly_the_same(ranks: int, ppn: int, tmp_path: Path) -> None:
-    """Both clocks take no time, of which SMPI's takes 10 ns by default."""
+    """Both clocks are free; by default, SMPI's clock takes 10 ns."""
     assert SOURCES is not None
     (source,) = Path(SOURCES).rglob("osu_allreduce.c")
     program = tmp_path / "allreduce"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Labels name what was simulated, not what was requested."""
+"""Labels name the simulated executor, not the requested mode."""
 
 import csv
 from pathlib import Path
@@ -60,7 +60,7 @@ def rows_of(mode: str, *ways: Way) -> list[Time]:
 
 
 def test_a_mode_whose_calls_went_several_ways_names_them_all() -> None:
-    """Either one run whose sizes are carried out differently, or a run per size."""
+    """Covers one run whose sizes are executed differently, and one run per size."""
     chosen = {**FALLBACK, "reason": "host is faster", "algorithm": "ring"}
     way = way_taken(record({}, chosen), "auto", ["allreduce"], offloading=True)
     assert way.label == "auto (stream, ring)"

@@ -15,7 +15,7 @@ from weft import _core
 from weft.base.errors import WeftError
 
 TABLE = Path(__file__).with_name("nccl_choices.csv")
-# Architecture, CPU, channels, speed of a channel within and between nodes, pattern of trees.
+# Architecture, CPU, channels, speed of a channel within and between nodes, tree pattern.
 MACHINES = {
     "ampere": ("amd", 16, 20, 20, "no"),
     "hopper": ("intel", 12, 30, 30, "yes"),
@@ -103,7 +103,7 @@ def test_small_calls_have_few_channels() -> None:
 
 
 def test_the_predicted_time_is_latency_and_bytes_over_bandwidth() -> None:
-    # 14 steps of 0.6 us after 6.6 us, 8 / 14 of 141 GB/s: LL on NVLink.
+    # 14 steps of 0.6 us after 6.6 us, at 8 / 14 of 141 GB/s: LL on NVLink.
     (row,) = h100("allreduce", "64KiB", NCCL_ALGO="ring", NCCL_PROTO="LL")
     assert row["predicted_us"] == pytest.approx(6.6 + 14 * 0.6 + 65536 / (141e3 * 8 / 14))
 

@@ -54,7 +54,7 @@ def sharp_cluster(tmp_path: Path, gpus: int) -> str:
 
 @pytest.mark.parametrize("algorithm", ["nvls", "nvlstree", "collnetdirect", "collnetchain"])
 def test_sums_over_several_nodes_are_right(algorithm: str, tmp_path: Path) -> None:
-    """All types and operations, each with values that any order of sums makes equal."""
+    """Covers all types and operations, with values whose sum does not depend on the order."""
     record = weft.run(
         compiled.program(TESTS / "smpi" / "reductions.c"),
         ["3", "40"],
@@ -62,7 +62,7 @@ def test_sums_over_several_nodes_are_right(algorithm: str, tmp_path: Path) -> No
         ranks=16,
         fallback="nccl-2.29",
         offload="off",
-        # Communicators on one node, or with different numbers of ranks on nodes, run rings.
+        # Communicators on one node, or with different numbers of ranks per node, use rings.
         set={"nccl.NCCL_ALGO": f"{algorithm},ring", "nccl.NCCL_PROTO": "Simple"},
     ).check()
     assert f"nccl_{algorithm}_Simple" in {row.way for row in record.collectives}
@@ -121,7 +121,7 @@ def test_several_nodes_run_rings_and_trees() -> None:
 def test_algorithms_change_where_measured_times_on_polaris_do(
     collective: str, ranks: int, sizes: tuple[int, int]
 ) -> None:
-    """Sizes are powers of two: of the first call with Simple, and the first with a ring of it."""
+    """Sizes are powers of two: of the first call with Simple, and the first with a Simple ring."""
     fabric = _core.load_fabric("polaris-8")
     calls = [study.call_of(collective, ranks, 1 << power) for power in range(10, 30)]
     names = _core.selected_algorithms(fabric, "nccl-2.18", calls)
@@ -131,7 +131,7 @@ def test_algorithms_change_where_measured_times_on_polaris_do(
 
 @pytest.mark.parametrize("channels", [1, 2, 4, 12])
 def test_bandwidth_is_that_of_the_channels(channels: int) -> None:
-    """A ring on NVLink, 30 GB/s a channel."""
+    """The example is a ring on NVLink, with 30 GB/s per channel."""
     changes = [f"nccl.NCCL_MAX_NCHANNELS={channels}", "nccl.NCCL_ALGO=ring"]
     fabric = _core.load_fabric("dgx-h100", [*changes, "nccl.NCCL_PROTO=Simple"])
     (time,) = _core.predicted_times(fabric, "nccl-2.29", [("allreduce", 8, 1, 1 << 32, 1.0)])
@@ -139,7 +139,7 @@ def test_bandwidth_is_that_of_the_channels(channels: int) -> None:
 
 
 def test_a_row_of_the_measurements_is_near() -> None:
-    """An Allreduce of 1 GiB on 10 nodes: data/nccl_h100_10x1.csv."""
+    """The example is an Allreduce of 1 GiB on 10 nodes: data/nccl_h100_10x1.csv."""
     (row,) = (
         row
         for row in read_table(ROOT / "data" / "nccl_h100_10x1.csv")
@@ -160,7 +160,7 @@ def test_the_page_s_errors_are_within_the_bounds() -> None:
     for table, bound in bounds.items():
         _, mean, _ = study.error_of(row for row in rows if row["table"] == table)
         assert 0 < mean <= bound, table
-    # Short blocks of an Alltoall take a time on Polaris that nothing in the model explains.
+    # The model does not explain the time of short Alltoall blocks on Polaris.
     polaris = [row for row in rows if row["table"] == "nccl_polaris_8x4"]
     _, mean, _ = study.error_of(row for row in polaris if row["collective"] != "alltoall")
     assert 0 < mean <= 0.25

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft validate` on users' tables: the errors of the model, and messages about wrong tables."""
+"""`weft validate` on users' tables: errors of the model, and diagnostics for invalid tables."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_a_table_by_ranks_and_one_of_collectives(tmp_path: Path) -> None:
 
 
 def test_calls_are_timed_as_their_benchmark_does(tmp_path: Path) -> None:
-    """OSU's barrier lets one of four ranks go later than the others, which wait for it."""
+    """OSU's barrier releases one of four ranks later than the other three, which wait for it."""
     written = tmp_path / "errors.json"
     times = {}
     for name in ("loop", "osu", "imb 4.1", "imb 2018", "imb 2021.3", "ucc_perftest"):

@@ -54,7 +54,7 @@ def test_without_noise_all_calls_are_alike_and_timing_each_changes_nothing() -> 
     (mean,) = run(study)
     assert each.figure == mean.figure
     least, median, most = each.percentiles_us.values()
-    assert least < median < most  # ranks leave OSU's barrier one after the other
+    assert least < median < most  # ranks leave OSU's barrier at different times
     (loop,) = run(replace(study, percentiles=(0, 50, 100), back_to_back=True))
     assert list(loop.percentiles_us.values()) == pytest.approx([loop.figure] * 3, abs=2e-4)
 
@@ -70,7 +70,7 @@ def test_the_command_shows_and_writes_percentiles(noisy: str, tmp_path: Path) ->
         with target.open() as file:
             (row,) = csv.DictReader(file)
         low, median, high = (float(row[f"p{one}_us"]) for one in (5, 50, 95))
-        # On these switches the hosts carry out an Allgather, with several consecutive messages.
+        # On these switches, the hosts execute an Allgather with several consecutive messages.
         assert low < median < high
         assert low < float(row["latency_us"]) < high
         assert high - low > 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Progress engines: the command, properties of any engine, and the tables behind the figures."""
+"""Progress engines: the command, properties of all engines, and the tables behind the figures."""
 
 import csv
 import random

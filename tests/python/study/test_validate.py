@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Every measured table against the simulator: bounds, document, exit status."""
+"""Every measured table compared with the simulator: bounds, document, exit status."""
 
 import json
 import math
@@ -22,8 +22,8 @@ from weft.study.validation.validate import Check, Point, Result
 # Each test needs all rows simulated: minutes on a busy machine.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
-# Results of simulations, facts of presets, jobs of clusters instead of times, and iterations of
-# training, which the study `training` compares.
+# Results of simulations, facts of presets, jobs of clusters instead of times, and training
+# iterations, which the study `training` compares.
 NO_CHECK = {
     "errors.csv",
     "presets.csv",
@@ -88,7 +88,7 @@ def test_every_error_is_within_its_bounds(results: list[Result]) -> None:
 def test_every_table_of_times_is_checked(results: list[Result], gains: list[GainResult]) -> None:
     tables = {path.name for path in paths.installed("data").glob("*.csv")}
     checked = {one.check.table for one in results} | {one.gain.table for one in gains}
-    # Studies of hosts use the other tables of ABCI, docs/nccl.md those of NCCL.
+    # Other ABCI tables are used in studies of hosts, other NCCL tables in docs/nccl.md.
     others = ("abci_", "nccl_")
     assert {one for one in tables - NO_CHECK - checked if not one.startswith(others)} == set()
     assert checked <= tables

@@ -36,7 +36,7 @@ PAIR = "num_ranks 2\nrank 0 {\nl1: calc 1000\nl2: send 65536b to 1 tag 5\nl2 req
 
 
 def traced(program: Path, *arguments: str, into: Path) -> Path:
-    """Return the index of a trace that SimGrid's own tracer has written."""
+    """Return the index of a trace written by SimGrid's own tracer."""
     index, platform = into / "ti.txt", into / "star.xml"
     platform.write_text(STAR.read_text().replace("1Gf", "76.8Gf"))  # the hosts of tofino-4
     settings = ("tracing/smpi/sleeping:yes",)
@@ -55,7 +55,7 @@ def replayed(trace: Path, *options: str, fabric: str = "tofino-4") -> dict[str, 
 
 
 def refused(trace: Path) -> str:
-    """Return the one message about a path that cannot be replayed."""
+    """Return the only error about a path that cannot be replayed."""
     result = weft("replay", str(trace), "-q", "--fabric", "tofino-4")
     assert (result.status, result.stdout) == (2, "")
     (message,) = result.stderr.splitlines()
@@ -64,7 +64,7 @@ def refused(trace: Path) -> str:
 
 @pytest.fixture
 def hand_written(tmp_path: Path) -> Path:
-    """Return a trace as Batsim's workloads have them: an index, and lines without datatypes."""
+    """Return a trace as in Batsim's workloads: an index, and lines without datatypes."""
     folder = tmp_path / "smpi"
     folder.mkdir()
     steps = {0: ("0 send 1 0 1000000", "0 recv 1 0 1e6"), 1: ("1 recv 0 0 1e6", "1 send 0 0 1e6")}
@@ -99,7 +99,7 @@ def _counted(record: dict[str, Any], kinds: tuple[str, ...]) -> list[tuple[Any, 
 
 
 def test_a_trace_without_datatypes(hand_written: Path) -> None:
-    """Sizes are bytes, as in SimGrid's replayer; the index may be named, or its directory."""
+    """Sizes are bytes, as in SimGrid's replayer; users name the index or its directory."""
     record = replayed(hand_written)
     assert (record["ranks"], record["program"], record["ppn"]) == (2, "smpi", 1)
     rows = {row["collective"]: row for row in record["collectives"]}
@@ -119,7 +119,7 @@ def test_one_file_of_all_ranks(hand_written: Path, tmp_path: Path) -> None:
 
 
 def test_default_datatypes_and_missing_arguments(tmp_path: Path) -> None:
-    """`init` with an argument makes doubles the default; a missing root is 0."""
+    """`init` with an argument makes doubles the default type; a missing root is 0."""
     for name, init in (("bytes", "init"), ("doubles", "init 1")):
         lines = [f"{rank} {line}" for rank in range(3) for line in (init, "bcast 100", "finalize")]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
@@ -141,7 +141,7 @@ def test_an_alltoallv_with_sizes_of_buffers(tmp_path: Path) -> None:
 
 
 def test_simgrids_lines_beside_a_manifest(hand_written: Path, tmp_path: Path) -> None:
-    """A manifest by hand may leave out ppn."""
+    """A hand-written manifest may omit ppn."""
     whole = replayed(hand_written)["simulated_time_s"]
     trace = tmp_path / "by-hand"
     trace.mkdir()
@@ -165,7 +165,7 @@ def test_the_api_takes_them(hand_written: Path, tmp_path: Path) -> None:
 
 
 def test_receives_of_unknown_size_and_source(tmp_path: Path) -> None:
-    """A negative size is any; -333 is any source where a message comes, and otherwise none."""
+    """A negative size means any; -333 means any source if a message arrives, otherwise none."""
     lines = (
         *("0 init", "0 send 1 7 5000", "0 isend 1 8 100", "0 wait 0 1 8", "0 finalize"),
         *("1 init", "1 recv -333 7 -1", "1 irecv -333 8 100", "1 irecv -333 9 100"),
@@ -176,7 +176,7 @@ def test_receives_of_unknown_size_and_source(tmp_path: Path) -> None:
 
 
 def test_a_trace_moves_with_its_index(program: Program, tmp_path: Path) -> None:
-    """SimGrid writes the names of files from the directory on in which it ran."""
+    """SimGrid writes file names relative to the directory in which it ran."""
     first = tmp_path / "first"
     first.mkdir()
     index = traced(program("regular.c"), "ring", into=first)

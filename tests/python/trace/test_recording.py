@@ -115,7 +115,7 @@ def test_regular_programs_replay_too(record: Record, part: str, offload: str) ->
 def test_a_replay_elsewhere_takes_the_time_that_the_program_takes_there(
     record: Record, part: str
 ) -> None:
-    """A program whose calls do not depend on times, except for the number of tests."""
+    """The calls of this program do not depend on times, except for the number of tests."""
     there = record("recorded.c", part, "--offload", "off")
     expected = read_record(there.parent / "run.json")["simulated_time_s"]
     trace = record("recorded.c", part, on="fat-tree-1024")

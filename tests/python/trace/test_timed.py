@@ -19,7 +19,7 @@ from weft.trace.recording import RecordedTrace
 DUMPI = TESTS / "traces" / "dumpi"
 RANKS = 4
 TICKS = 1_000_000
-"""Ticks of a second."""
+"""Ticks per second."""
 
 
 def lines_of(path: Path, target: Path) -> dict[int, list[str]]:
@@ -35,7 +35,7 @@ def lines_of(path: Path, target: Path) -> dict[int, list[str]]:
 
 
 def refused(trace: Path) -> str:
-    """Return the one message about a path that cannot be replayed."""
+    """Return the only error about a path that cannot be replayed."""
     result = weft("replay", str(trace), "-q", "--fabric", "tofino-4")
     assert (result.status, result.stdout) == (2, "")
     (message,) = result.stderr.splitlines()
@@ -54,7 +54,7 @@ def replayed(trace: Path, target: Path, fabric: str = "tofino-4") -> dict[str, A
 
 
 class Writer:
-    """Archive of some ranks, whose events a test writes as Score-P does."""
+    """Archive of some ranks, whose events a test writes in Score-P's form."""
 
     def __init__(self, folder: Path, ranks: int = RANKS) -> None:
         self.anchor = folder / "traces.otf2"
@@ -77,7 +77,7 @@ class Writer:
             self.region(rank, "MPI_Init", lambda _: None)
 
     def communicator(self, *members: int) -> Any:
-        """Define a communicator of these ranks."""
+        """Define a communicator with these ranks."""
         locations = [self.locations[one] for one in members]
         kind = otf2.GroupType.COMM_GROUP
         group = self._define.group(
@@ -86,7 +86,7 @@ class Writer:
         return self._define.comm("", group=group)
 
     def region(self, rank: int, name: str, write: Callable[[Any], None]) -> None:
-        """Write the events of a function, 10 us after the last one, for 5 us."""
+        """Write the events of a function that starts 10 us after the last one and takes 5 us."""
         events = self.trace.event_writer_from_location(self.locations[rank])
         region = self._define.region(name)
         self.now[rank] += 10
@@ -194,7 +194,7 @@ def test_collectives_in_place(writer: Writer, tmp_path: Path) -> None:
 
 
 def exchange(writer: Writer, rank: int, world: Any) -> None:
-    """Write a ring of non-blocking messages, whose receives are completed by one wait."""
+    """Write a ring of non-blocking messages, whose receives are completed by a single wait."""
     following, before = (rank + 1) % RANKS, (rank - 1) % RANKS
 
     def receive(events: Any) -> None:
@@ -239,7 +239,7 @@ def test_messages_of_otf2(writer: Writer, tmp_path: Path) -> None:
     assert lines[1][0] == "Comm_create_group 0 3,1 1 1"
     assert lines[1][-2] == "Sendrecv 1 10 MPI_BYTE 0 3 10 MPI_BYTE 0 3"
     record = replayed(anchor, tmp_path)
-    # Between calls are 10 us; a test that completes nothing is left out with its time.
+    # 10 us separate calls; a test that completes nothing is omitted, with its time.
     outside = 1e-6 * 10 * 8
     assert record["simulated_time_s"] == pytest.approx(outside, rel=0.5)
     assert record["simulated_time_s"] > outside
@@ -276,7 +276,7 @@ def test_damaged_archives(writer: Writer) -> None:
 
 
 def comparable(words: str) -> str:
-    """Return the words of a call without what two recordings number or write differently."""
+    """Return the words of a call without parts that two recordings number or write differently."""
     name, *rest = re.sub(r"\b(\d+)\*(\d+)", _repeated, words).split()
     if name in ("Waitany", "Waitsome", "Testall"):
         return name

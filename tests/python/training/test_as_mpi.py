@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""An iteration takes the time that the same calls take in an MPI program on the same fabric.
+"""An iteration takes the same time as the same calls in an MPI program on the same fabric.
 
-The program sleeps where GPUs compute, makes the collectives of the computation's stream as blocking
-calls and all others as non-blocking ones, and begins at the same instant on all ranks. Its own
-costs are switched off: SMPI counts 10 ns for reading the clock.
+The program sleeps where GPUs compute, executes the collectives of the computation stream as
+blocking calls and all other collectives as non-blocking calls, and starts simultaneously on all
+ranks. Its own costs are disabled, such as SMPI's 10 ns per clock read.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ FABRIC = "superpod-h100-32"
 LIBRARY = "nccl-2.29"
 RANKS = 64
 NONE = -1
-"""Colour of ranks that are in no group of a kind."""
+"""Colour of ranks that belong to no group of a kind."""
 MODEL = """
 [model]
 layers = 2
@@ -46,7 +46,7 @@ global = 16
 gpu = "h100-sxm"
 slowdown = 30
 """
-"""Computation takes so long that no collective queues for another one of its stream."""
+"""Computation takes so long that no collective queues behind another on its stream."""
 
 
 def recorded(tmp_path: Path, sharding: str, sequence: str) -> Workload:
@@ -57,14 +57,14 @@ def recorded(tmp_path: Path, sharding: str, sequence: str) -> Workload:
 
 
 def operations(workload: Workload) -> list[Operation]:
-    """Operations of the only program."""
+    """Return the operations of the only program."""
     (program,) = workload.programs
     assert isinstance(program, Recorder)
     return program.operations
 
 
 def nanoseconds(one: Operation) -> int:
-    """Sleeping is rounded to nanoseconds."""
+    """Return the time of an operation in nanoseconds, to which sleeping is rounded."""
     return round(one.amount * 1e9)
 
 
@@ -89,7 +89,7 @@ def simulated(
 
 
 def steps(workload: Workload, *, in_turn: bool) -> Iterator[str]:
-    """Steps of the MPI program; a stream other than the computation's is a lane of requests."""
+    """Yield the steps of the MPI program; each stream except computation is a lane of requests."""
     for _, groups in workload.groups:
         colours = {rank: colour for colour, ranks in enumerate(groups) for rank in ranks}
         yield " ".join(["groups", *(str(colours.get(rank, NONE)) for rank in range(RANKS))])
@@ -113,7 +113,7 @@ def steps(workload: Workload, *, in_turn: bool) -> Iterator[str]:
 
 
 def ends_of_program(workload: Workload, tmp_path: Path, *, in_turn: bool) -> list[float]:
-    """Return the seconds after which the program's ranks have ended."""
+    """Return the end times of the program's ranks in seconds."""
     path = tmp_path / "steps"
     path.write_text("\n".join(steps(workload, in_turn=in_turn)), encoding="utf-8")
     most = max(int(one.amount) for one in operations(workload) if one.type == "collective")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations beside faults and background traffic, against closed forms; a failure is a value."""
+"""Iterations with faults and background traffic, compared with closed forms; failures as values."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from weft.training.workload import Workload
 
 FABRIC = "superpod-h100-32"
 BYTES = 1e9
-"""Size of a message from the first GPU of a node to that of the next."""
+"""Size of a message from the first GPU of a node to the first GPU of the next node."""
 
 RECOVERY = """
 [recovery]
@@ -80,9 +80,10 @@ def test_a_link_at_half_its_bandwidth_takes_twice_as_long(tmp_path: Path) -> Non
 
 def test_a_gpu_without_cables_delays_by_its_time_and_the_retry(tmp_path: Path) -> None:
     usual = iterated(tmp_path)
-    # It fails at 2 ms; the sender tries again each millisecond from then on. It is up at 7.5 ms.
+    # The NIC fails at 2 ms; the sender then retries every millisecond. The NIC is up again at 7.5
+    # ms.
     late = iterated(tmp_path, faults_of(f'link = "{receiver()}--*"\nat = "2ms"\nuntil = "7.5ms"'))
-    # The rest pays the latency of the route again.
+    # The remainder pays the latency of the route again.
     assert late.time_s == pytest.approx(usual.time_s + 6e-3, abs=1e-5)
     assert late.faults is not None
     assert (late.faults.cut, late.faults.resumed, late.faults.given_up) == (1, 1, 0)
@@ -91,7 +92,7 @@ def test_a_gpu_without_cables_delays_by_its_time_and_the_retry(tmp_path: Path) -
 
 def test_a_message_takes_another_way_once_routing_knows(tmp_path: Path) -> None:
     usual = iterated(tmp_path)
-    # The rest goes over NVSwitches and another NIC, at the first timeout.
+    # At the first timeout, the remainder takes the route over NVSwitches and another NIC.
     late = iterated(tmp_path, faults_of(f'link = "{nic_link()}"\nat = "2ms"'))
     assert late.time_s == pytest.approx(usual.time_s + 1e-3, abs=1e-5)
 
@@ -165,7 +166,7 @@ def test_faults_that_never_come_change_no_time(model: Path, tmp_path: Path) -> N
     late = weft.train(model, FABRIC, faults=faults)
     assert late.time_s == pytest.approx(usual.time_s, rel=1e-12)
     assert late.record.faults and late.record.faults.left_events == 1
-    # The fault names a link outside NVSwitches: calls of tensor parallel groups are reused.
+    # The fault names a link outside NVSwitches, so the times of tensor parallel calls are reused.
     assert late.iteration.executed == usual.iteration.executed
 
 
@@ -232,7 +233,7 @@ def test_a_comparison_has_faults_in_each_variant(model: Path, tmp_path: Path) ->
     times = dict(
         zip(slow["collectives_by"], zip(slow["time_s"], usual["time_s"], strict=True), strict=True)
     )
-    assert times.pop(MULTICAST)[0] is None  # not beside faults
+    assert times.pop(MULTICAST)[0] is None  # not supported with faults
     assert all(disturbed > alone for disturbed, alone in times.values())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Training files: presets, defaults, and one clear message for what does not fit."""
+"""Training files: presets, defaults, and one clear error for inconsistent values."""
 
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Measured iterations: times are those of the table, and as close as the page says."""
+"""Measured iterations: times match the table, within the errors stated on the page."""
 
 import pytest
 

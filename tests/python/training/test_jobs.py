@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Iterations of training as jobs: alone as with `weft train`, beside each other, MPI and faults."""
+"""Training iterations as jobs: alone as in `weft train`, with each other, with MPI and faults."""
 
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def test_a_job_that_starts_later_ends_later(model: Path) -> None:
     assert record.jobs
     first, second = record.jobs
     assert first.training and second.training
-    # They have nodes of their own, and rails of the same leaf switches.
+    # The jobs use separate nodes, and rails of the same leaf switches.
     assert second.training.time_s == pytest.approx(first.training.time_s, rel=1e-9)
     assert second.end_s == pytest.approx(first.training.time_s + 0.01, rel=1e-9)
     assert sum(one.mean_s for one in second.training.parts) == pytest.approx(
@@ -71,7 +71,7 @@ def test_a_job_that_starts_later_ends_later(model: Path) -> None:
 
 
 def sender(folder: Path, size: int) -> Path:
-    """Write a schedule in GOAL with one message."""
+    """Write a GOAL schedule with one message."""
     path = folder / "send.goal"
     ranks = (f"l1: send {size}b to 1", f"l1: recv {size}b from 0")
     text = "".join(f"rank {rank} {{\n{line}\n}}\n" for rank, line in enumerate(ranks))

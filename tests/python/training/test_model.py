@@ -16,7 +16,7 @@ from weft.training.file import load_model, models
 from weft.training.memory import memory_of
 from weft.training.recorder import Recorder
 
-# Billions of parameters, all and those of a token, as published (sources: the presets).
+# Billions of parameters, in total and per token, as published (sources: the presets).
 PUBLISHED = {
     "deepseek-v3": (671, 37),
     "gpt-3-175b": (174.6, 174.6),
@@ -40,7 +40,7 @@ def test_parameters_are_the_published_ones(name: str) -> None:
     model = load_model(name).model
     every, active = PUBLISHED[name]
     assert model.parameters / 1e9 == pytest.approx(every, rel=3e-3)
-    # OpenAI does not count the embedding, which a token reads one row of.
+    # OpenAI does not count the embedding, of which a token reads one row.
     counted = model.active_parameters
     counted -= model.embedding_parameters if name.startswith("gpt-oss") else 0
     assert counted / 1e9 == pytest.approx(active, rel=2e-2)
@@ -82,7 +82,7 @@ def test_operations_equal_megatrons_formula() -> None:
 def test_operations_give_the_published_rates(
     name: str, sequence: int, sequences: int, gpus: int, seconds: float, tflops: float
 ) -> None:
-    """NeMo AutoModel's performance summary, 2025, which counts half of the attention too."""
+    """NeMo AutoModel's performance summary, 2025, also counts half of the attention."""
     flops = load_model(name).model.iteration_flops(sequence, sequences)
     assert flops / gpus / seconds / 1e12 == pytest.approx(tflops, rel=5e-3)
 
@@ -91,7 +91,7 @@ def test_a_window_leaves_its_part_of_the_attention() -> None:
     plain, window = (
         training(model={**MODEL, "window": width}).model.looks_back(0, 64) for width in (0, 16)
     )
-    # Token i attends to min(i, 16) others, counted as the area below the diagonal.
+    # Token i attends to min(i, 16) other tokens, counted as the area below the diagonal.
     assert (plain, window) == (32, 16 - 16 * 16 / 2 / 64)
     alternating = training(model={**MODEL, "window": 16, "window_period": 2}).model
     assert [alternating.looks_back(layer, 64) for layer in range(4)] == [14, 32, 14, 32]
@@ -101,9 +101,9 @@ def test_a_window_leaves_its_part_of_the_attention() -> None:
 
 
 def test_activations_equal_the_papers_without_dropout() -> None:
-    """34 s b h a layer (Korthikanti et al., MLSys '23, equation 2) less two masks of dropout.
+    """34 s b h per layer (Korthikanti et al., MLSys '23, equation 2) minus two dropout masks.
 
-    FlashAttention keeps 4 bytes a head and token instead of 5 a s / h.
+    FlashAttention stores 4 bytes per head and token instead of 5 a s / h.
     """
     model = {**MODEL, "feed_forward": 256, "kv_heads": 8, "vocabulary": 1, "gated": False}
     file = training(model=model, batch={"sequence": 64, "global": 1})
@@ -210,7 +210,7 @@ def test_an_optimizer_in_bf16_keeps_and_moves_less() -> None:
     assert steps == [30, 14]
 
 
-# Meta frees tensors early, the paper does not say which.
+# Meta frees tensors early; the paper does not state which ones.
 EXCEEDS = {"llama-3-405b-8192"}
 
 
@@ -231,5 +231,5 @@ def test_measured_rows_agree_with_their_files() -> None:
         assert file.parallel.ranks == int(row["gpus"])
         flops = file.model.iteration_flops(file.batch.sequence, file.batch.sequences)
         tflops = flops / int(row["gpus"]) / float(row["seconds"]) / 1e12
-        # AutoModel counts less for Moonlight (one of two shared experts) and gpt-oss.
+        # AutoModel omits operations for Moonlight (one of two shared experts) and gpt-oss.
         assert tflops == pytest.approx(float(row["tflops"]), rel=0.1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Allgathers by multicast in iterations, beside the same call of an MPI program, and FSDP."""
+"""Multicast Allgathers in iterations, compared with the same call of an MPI program, and FSDP."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ONE_GPU_A_NODE = (
 
 
 def gathered(block: int, chains: int) -> Iteration:
-    """Return an Allgather of all nodes with blocks of so many bytes."""
+    """Return an Allgather over all nodes with blocks of this many bytes."""
     program = _core.WorkloadProgram(True)
     program.collective(0, 0, "allgather", float(block * NODES))
     workload = Workload([program], [0] * NODES, [("data", [list(range(NODES))])])
@@ -46,8 +46,8 @@ def test_takes_the_time_of_the_protocol_in_an_mpi_program(block: int, chains: in
     assert its.time_s * 1e6 == pytest.approx(longest_us, rel=2e-4)
     wire = block * (1 + 78 / 4096)
     roots = NODES if chains == 1 else NODES - 1
-    # A barrier of 3 rounds, activations, and the handshake; then the way of the last packet, which
-    # crosses both NVSwitches.
+    # A barrier of 3 rounds, activations, and the handshake; then the route of the last packet,
+    # which crosses both NVSwitches.
     messages = 3 + (NODES - 1 if chains == 1 else 0) + 1
     latency = messages * (2 * 500e-9 + 130e-9) + 2 * 525e-9 + 130e-9 + 2 * 100e-9
     assert its.time_s == pytest.approx(roots * wire / 50e9 + latency, rel=1e-9)

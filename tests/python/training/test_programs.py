@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs of stages: no deadlock, sizes that agree, the bubbles of published schedules."""
+"""Programs of stages: no deadlock, consistent sizes, the bubbles of published schedules."""
 
 import random
 from typing import Any
@@ -65,7 +65,7 @@ BLOCK = 64 * 64 * 2
 
 
 def listed(workload: Workload, program: int = 0) -> list[str]:
-    """Return names, with the size of what is communicated in blocks, and what is waited for."""
+    """Return names, with communicated sizes in blocks, and dependencies."""
     return [
         one.name
         + (f" {one.amount / BLOCK:g}" if one.type != "compute" else "")
@@ -152,12 +152,12 @@ def test_divided_parameters_are_gathered_a_layer_ahead() -> None:
     ends = 512 * 64
     layer = file.model.dense_parameters(0)
     sizes = [one.amount for one in operations if one.collective == "allgather"]
-    # The output is still there when its backward pass begins.
+    # The output is still stored when its backward pass begins.
     forward = [ends, layer, layer, ends + 64]
     assert sizes == [2 * one for one in [*forward, *forward[-2::-1]]]
     sums = [one.amount for one in operations if one.collective == "reduce_scatter_block"]
     assert sums == [4 * one for one in forward[::-1]]
-    # The second layer is gathered once the embedding has been computed.
+    # The second layer is gathered after the embedding has been computed.
     assert listed(built(file))[:6] == [
         f"data allgather {2 * ends / BLOCK:g}",
         f"data allgather {2 * layer / BLOCK:g}",
@@ -178,7 +178,7 @@ def test_divided_parameters_are_gathered_a_layer_ahead() -> None:
     ],
 )
 def test_collectives_of_a_layer_for_each_sharding(sharding: str, names: list[str]) -> None:
-    """Four microbatches; gathered units remain from a forward to the next backward pass."""
+    """Four microbatches: gathered units are kept from a forward to the next backward pass."""
     given = {"shard_group": 2} if sharding == "hybrid" else {}
     file = training(
         model={**MODEL, "layers": 1},
@@ -193,7 +193,7 @@ def test_collectives_of_a_layer_for_each_sharding(sharding: str, names: list[str
         if one.type == "collective" and (one.amount in whole)
     ]
     if sharding == "hybrid":
-        # The allreduce has half a layer's gradients, which are as many bytes as its parameters.
+        # The allreduce covers half a layer's gradients, as many bytes as the layer's parameters.
         assert found.count("allreduce") == 1
         assert found.count("allgather") == 8
         assert found.count("reduce_scatter_block") == 4
@@ -260,7 +260,7 @@ def test_keys_go_around_the_ring() -> None:
     assert peers == [1, -3, 1]
     sizes = [one.amount for one in recorded(workload) if one.name == "send keys"]
     keys = 16 * 4 * 16 * 2
-    # Backward, gradients of keys and values follow one step later.
+    # In the backward pass, gradients of keys and values follow one step later.
     assert sizes == [*3 * [keys], keys, 2 * keys, 2 * keys, keys]
 
 
@@ -339,7 +339,7 @@ def test_random_layouts_end_and_all_parties_agree(seed: int) -> None:
 
 
 def _pass_times(file: TrainingFile) -> tuple[float, float]:
-    """Return the times of the forward passes and of all passes of one microbatch of one stage."""
+    """Return the times of the forward passes and of all passes, for a microbatch on a stage."""
     one = recorded(built(file), 1)
     names = ("attention", "feed-forward")
     ahead = sum(work.amount for work in one if work.name in names)
@@ -349,7 +349,7 @@ def _pass_times(file: TrainingFile) -> tuple[float, float]:
 
 
 NO_ENDS = {**MODEL, "vocabulary": 1, "layers": 8}
-"""A model whose embedding and output take no time worth mentioning."""
+"""Model whose embedding and output take negligible time."""
 
 
 @pytest.mark.parametrize("microbatches", [4, 8, 16])
@@ -360,7 +360,7 @@ NO_ENDS = {**MODEL, "vocabulary": 1, "layers": 8}
 def test_bubbles_of_a_pipeline(
     schedule: str, virtual: int, bubbles: float, microbatches: int
 ) -> None:
-    """(p - 1) / v microbatches' time is lost (Narayanan et al., SC '21, section 2.2)."""
+    """The loss is the time of (p - 1) / v microbatches (Narayanan et al., SC '21, section 2.2)."""
     file = training(
         model=NO_ENDS,
         parallel={"pipeline": 4, "virtual_stages": virtual, "schedule": schedule},
@@ -373,7 +373,7 @@ def test_bubbles_of_a_pipeline(
 
 @pytest.mark.parametrize("microbatches", [4, 8, 16])
 def test_bubbles_of_zero_bubble_h1(microbatches: int) -> None:
-    """(p - 1) (forward + input - weight) are lost (Qi et al., ICLR '24, table 2)."""
+    """The loss is (p - 1) (forward + input - weight) (Qi et al., ICLR '24, table 2)."""
     file = training(
         model=NO_ENDS,
         parallel={"pipeline": 4, "schedule": "zero-bubble"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Orders of passes: each pass once, none before what it needs, as few in flight as published."""
+"""Schedules: each pass once, after its dependencies, with as few in flight as published."""
 
 from itertools import product
 
@@ -62,7 +62,7 @@ def test_stages_hand_their_results_on_in_one_order(shape: tuple[str, int, int, i
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_as_many_microbatches_are_in_flight_as_published(shape: tuple[str, int, int, int]) -> None:
-    """Narayanan et al., SC '21, section 2.2; for ZB-H1 Qi et al., ICLR '24, table 1."""
+    """Narayanan et al., SC '21, section 2.2; for ZB-H1, Qi et al., ICLR '24, table 1."""
     schedule, stages, chunks, count = shape
     for stage in range(stages):
         found = most_in_flight(order(shape, stage))

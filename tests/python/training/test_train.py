@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft train` and `weft.train`: a training file in time, its parts, files and refusals."""
+"""`weft train` and `weft.train`: simulated iterations, their time uses, files and refusals."""
 
 import csv
 import json
@@ -41,7 +41,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def iterated(file: Path, sms: int = 132, **conditions: Any) -> Iteration:
-    """Return an iteration whose computation has so many SMs; 0: collectives leave it all."""
+    """Return an iteration with this number of SMs; 0: collectives take no SMs from computation."""
     workload = replace(load_training(file).workload, sms=sms)
     return simulate(workload, Conditions(fabric=FABRIC, **conditions))
 
@@ -84,7 +84,7 @@ def test_equal_calls_once_take_the_times_of_all(file: Path) -> None:
 
 @pytest.mark.parametrize("detail", ["slice", "step", "call"])
 def test_rings_of_a_node_load_its_nvlinks(file: Path, detail: str) -> None:
-    """Each rank of 8 sends 7/8 of what is gathered, and twice that of what is summed."""
+    """Each rank of 8 sends 7/8 of gathered data, and twice as much of summed data."""
     from weft.training.accelerator import load_accelerator
     from weft.training.build import build
     from weft.training.file import load_model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A SimGrid whose version or layouts weft does not know is refused before a rank starts."""
+"""A SimGrid with an unknown version or object layout is refused before any rank starts."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ void* dlsym(void* handle, const char* name)
 }
 """
 VERSIONS = "GLIBC_2.34 { dlsym; };\n"
-"""Versions of symbols: weft looks for dlsym by that of the C library's."""
+"""Version script: weft looks up dlsym by the version of the C library's symbol."""
 OTHERS = {
     "void sg_version_get(int* a, int* b, int* c) { *a = 4; *b = 2; *c = 0; }": (
         "SimGrid: version 4.2 runs, which weft has not been checked with"

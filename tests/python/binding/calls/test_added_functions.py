@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Functions that weft adds to SMPI, and those of them that Fortran has."""
+"""Functions that weft adds to SMPI, and their Fortran bindings."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_large_count_forms_do_what_the_others_do(run: Run, ranks: int) -> None:
 
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str) -> None:
-    """The buffer is shared memory, of which one MiB exists."""
+    """The buffer is shared memory with 1 MiB of physical pages."""
 
     def times(elements: int) -> dict[str, float]:
         options = ("--messages", messages)
@@ -27,7 +27,7 @@ def test_more_than_two_billion_elements_take_their_time(run: Run, messages: str)
     large, small = times(ELEMENTS), times(ELEMENTS // 30)
     for what in ("message", "bcast"):
         assert large[what] == pytest.approx(30 * small[what], rel=0.01), what
-    # Reductions are made in pieces; doubles of as many bytes need none.
+    # Large reductions are executed in pieces, which doubles of the same total size do not need.
     assert large["allreduce"] == pytest.approx(large["allreduce-doubles"], rel=0.01)
     assert small["allreduce"] == small["allreduce-doubles"]
     assert large["reduce"] > 30 * small["reduce"]
@@ -90,7 +90,7 @@ def test_fortran_has_the_functions_too(run: Run, messages: str, ranks: int, sour
 @pytest.mark.parametrize("messages", ["smpi", "weft"])
 @pytest.mark.parametrize("ranks", [1, 2, 4, 7, 8])
 def test_exclusive_locks_of_windows_exclude_all_others(run: Run, ranks: int, messages: str) -> None:
-    """SMPI forgets who holds a window, and the program deadlocked at 4 ranks or more."""
+    """SMPI loses track of the lock holder, so the program deadlocked at 4 or more ranks."""
     options = ("--messages", messages)
     lines = run("window_locks.c", on="star-8", ranks=ranks, options=options).lines
     assert lines == [f"{20 * ranks} and {20 * ranks} of {20 * ranks}"]

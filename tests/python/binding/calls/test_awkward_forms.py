@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Calls of newer forms that random programs found to fail (tests/smpi/awkward_forms.c)."""
+"""Calls in newer forms that failed in random programs (tests/smpi/awkward_forms.c)."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Data are correct whatever carries out a call: switches, hosts, and many concurrent calls.
+"""Data are correct for every executor (switches or hosts), also for many concurrent calls.
 
 tests/smpi/awkward.c contains calls that used to fail. tests/smpi/random_programs generates
 programs of such calls and checks every byte; a failing program prints its seed and number, and
@@ -60,7 +60,7 @@ def test_awkward_calls_give_right_data(run: Run, mode: str) -> None:
 
 
 def test_awkward_calls_are_what_goes_wrong(program: Program) -> None:
-    """Guard: stock SMPI gets some of these calls wrong, so the test above is not trivial."""
+    """Guard: stock SMPI executes some of these calls wrongly, so the test above is not trivial."""
     result = simulated.run_stock(program("awkward.c"), "below", ranks=7)
     assert result.status != 0 or "WRONG" in result.stdout
 
@@ -90,13 +90,13 @@ def test_random_programs_are_right_on_all_topologies(
 def test_random_programs_are_right_with_old_forms(
     run: Run, topologies: dict[str, str], messages: str
 ) -> None:
-    """The same exchanges without new forms: the expected values hold for both."""
+    """The same exchanges in old forms: the expected values are the same."""
     options = ("--messages", messages)
     for arguments in (("2", "0", "9"), ("--old", "2", "0", "9")):
         run(RANDOM, *arguments, on=topologies["fat_tree"], ranks=7, options=options)
 
 
 def test_a_wrong_byte_is_seen(run: Run) -> None:
-    """Guard: the program spoils every tenth result itself."""
+    """Guard: the program itself corrupts every tenth result."""
     result = run(RANDOM, "--spoil", "1", "0", "3", on="fat-tree-8", ranks=7, status=1)
     assert "wrong result at byte" in result.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPI_Finalize's deletion of attributes, calls of error handlers, and MPI_Dims_create."""
+"""Deletion of attributes by MPI_Finalize, calls of error handlers, and MPI_Dims_create."""
 
 import pytest
 
@@ -9,7 +9,7 @@ ATTRIBUTES = 30
 
 
 def test_finalize_deletes_the_attributes_of_self_latest_first(run: Run) -> None:
-    """The program sets attribute 0 again at last, and deletes attribute 1 itself."""
+    """The program finally sets attribute 0 again, and deletes attribute 1 itself."""
     order = " ".join(map(str, [0, *range(ATTRIBUTES - 1, 1, -1)]))
     result = run("ending.c", "attributes", on="fat-tree-8", ranks=3)
     assert result.lines == [f"{rank}: {order}" for rank in range(3)]

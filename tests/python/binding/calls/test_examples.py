@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The examples that compute and verify a result: cg, ft and bfs."""
+"""Examples that compute and verify a result: cg, ft and bfs."""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_its_data_are_the_same_under_stock_smpi(example: Path) -> None:
 def test_wrong_data_are_said_to_be_wrong() -> None:
     program = compiled.example("cg")
     options = ("--fabric", "tofino-4", "-n", "4", "--offload", "off", "-q")
-    # Two iterations do not suffice.
+    # two iterations are not enough
     ran = run_command([*WEFT, "run", *options, "--", str(program), "1024", "1", "2"])
     assert ran.status == 1
     assert ran.stdout == "cg: 1 solves of 1024 unknowns: WRONG\n"

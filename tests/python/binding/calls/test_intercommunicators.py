@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Intercommunicators: queries, copies, parts, messages, traces and wrong arguments.
+"""Intercommunicators: queries, copies, splits, messages, traces and invalid arguments.
 
-tests/smpi/intercommunicators.c compares what it gets with what all ranks can compute.
+tests/smpi/intercommunicators.c compares the results with values that all ranks can compute.
 """
 
 from pathlib import Path
@@ -31,13 +31,13 @@ WRONG = {
     "window": "MPI_Win_create, which failed with MPI_ERR_COMM (the communicator is an inter",
     "overlap": "failed with MPI_ERR_COMM (the two groups have a rank in common)",
 }
-"""Text of the message of each wrong call, on four ranks."""
+"""Error text for each invalid call, on four ranks."""
 
 
 @pytest.mark.parametrize("messages", TRANSPORTS)
 @pytest.mark.parametrize("ranks", [2, 3, 7])
 def test_queries_copies_and_parts(run: Run, messages: str, ranks: int) -> None:
-    """All divisions of the ranks into two groups."""
+    """The program tests all divisions of the ranks into two groups."""
     options = ("--messages", messages, "--ppn", "2")
     result = run(PROGRAM, "basics", on="fat-tree-8", ranks=ranks, options=options)
     assert result.lines == ["done"]
@@ -48,7 +48,7 @@ def test_queries_copies_and_parts(run: Run, messages: str, ranks: int) -> None:
 @pytest.mark.parametrize("messages", TRANSPORTS)
 @pytest.mark.parametrize(("seed", "ranks"), [(1, 2), (2, 3), (3, 6), (4, 8), (5, 8), (6, 8)])
 def test_messages_cross(run: Run, messages: str, seed: int, ranks: int) -> None:
-    """Six intercommunicators at a time; all ways to send and receive."""
+    """Six concurrent intercommunicators, with all forms of send and receive."""
     options = ("--messages", messages)
     result = run(PROGRAM, "messages", str(seed), on="fat-tree-8", ranks=ranks, options=options)
     assert result.lines == ["done"]
@@ -68,7 +68,7 @@ def test_messages_cross(run: Run, messages: str, seed: int, ranks: int) -> None:
 def test_collectives_give_each_group_what_the_other_gives(
     run: Run, options: tuple[str, ...], ranks: int
 ) -> None:
-    """Four intercommunicators at a time; blocking, non-blocking and persistent calls."""
+    """Four concurrent intercommunicators, with blocking, non-blocking and persistent calls."""
     calls = ["collectives", str(ranks), "150"]
     result = run(PROGRAM, *calls, on="fat-tree-8", ranks=ranks, options=options)
     assert result.lines == ["done"]
@@ -78,7 +78,7 @@ def test_collectives_give_each_group_what_the_other_gives(
 @pytest.mark.parametrize("ranks", [2, 5, 8])
 @pytest.mark.parametrize("source", ["across.f90", "across_2008.f90"])
 def test_fortran_has_their_collectives(run: Run, source: str, ranks: int, messages: str) -> None:
-    """By the modules mpi and mpi_f08; of leaders and of a session's groups."""
+    """Tests the modules mpi and mpi_f08, with groups of leaders and of a session."""
     result = run(source, on="fat-tree-8", ranks=ranks, options=("--messages", messages))
     assert result.lines == ["right"] * ranks
     algorithms = {row["algorithm"] for row in result.record["collectives"]}

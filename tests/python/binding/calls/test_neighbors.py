@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Neighbourhood collectives: results, counts, times, traces and wrong arguments.
+"""Neighbourhood collectives: results, counts, times, traces and invalid arguments.
 
 tests/smpi/neighbors.c compares random calls on random topologies with point-to-point messages.
 """
@@ -32,7 +32,7 @@ def random_cases(seed: int) -> list[str]:
     ids=["openmpi", "mpich", "best", "smpi"],
 )
 def test_results_are_those_of_messages(run: Run, ranks: int, options: tuple[str, ...]) -> None:
-    """Topologies: Cartesian, their parts, graphs, and distributed graphs of two kinds."""
+    """Topologies: Cartesian and sub-grids, graphs, and distributed graphs of two kinds."""
     result = run(PROGRAM, *random_cases(ranks), on="fat-tree-8", ranks=ranks, options=options)
     assert [line for line in result.lines if "wrong" in line] == []
     assert len(result.lines) == CASES
@@ -52,7 +52,7 @@ def test_the_profile_and_the_record_name_calls_and_algorithms(run: Run) -> None:
 
 @pytest.mark.parametrize("library", ["openmpi-5.0", "mpich-4"])
 def test_a_call_takes_as_long_as_the_same_messages(run: Run, library: str) -> None:
-    """Periodic ring of eight ranks, one per host; two blocks of BYTES leave each host in turn."""
+    """Periodic ring of eight ranks, one per host; each host sends two blocks of BYTES in turn."""
     options = ("--fallback", library)
     result = run(PROGRAM, "grid", "1000000", on="fat-tree-8", ranks=8, options=options)
     times = {line.split()[0]: float(line.split()[1]) for line in result.lines}

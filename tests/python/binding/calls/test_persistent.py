@@ -47,6 +47,6 @@ def test_a_trace_replays_starts(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_later_starts_are_planned(run: Run, options: tuple[str, ...]) -> None:
-    """Later starts skip the checks of arguments; results stay those of the program's data."""
+    """Later starts skip argument checks; results still follow the program's data."""
     result = run("planned.c", ranks=4, options=options)
     assert result.stdout.count("is right") == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Random collective calls of all kinds, many at a time: results equal stock SMPI's bit for bit.
+"""Random collective calls of all kinds, many concurrently: results equal stock SMPI's bit for bit.
 
 tests/smpi/random_calls generates the cases and also checks each result itself. A failing case
 prints its seed and number, and `random_calls SEED NUMBER` runs it alone.
@@ -17,18 +17,18 @@ PROGRAM = "random_calls"
 SWITCH = "ideal"
 """Capabilities of the switches."""
 LAST = 249
-"""Number of the last case of a run; the first is 0."""
+"""Number of the last case of a run; the first case is 0."""
 SEEDS = (1, 2, 3)
 # Ranks by seed, two per host: seven leave one on the last host; eight are a power of two.
 RANKS = {1: 8, 2: 7, 3: 8}
-# SMPI's simplest algorithms for calls that SMPI executes: its other ones have more bugs.
+# SMPI's simplest algorithms for calls that SMPI executes, as its other algorithms have more bugs.
 PLAINEST = "smpi/coll-selector:default"
 # Algorithms that reduce in rank order, as weft does.
 IN_ORDER = (PLAINEST, "smpi/reduce:flat_tree", "smpi/allreduce:redbcast")
 NETWORKS = ("star", "tree", "together")
 # Reasons why a call needs no offloading.
 TRIVIAL = ("zero count", "one rank", "one host")
-# Collectives that switches never carry out, blocking or not.
+# Collectives that switches never execute, blocking or not.
 HOSTS_DO = {"gather", "gatherv", "scatter", "scatterv", "alltoallv", "scan", "exscan"}
 
 Stock = Callable[[int], Result]
@@ -94,7 +94,7 @@ def test_reductions_that_depend_on_their_order_are_made_in_the_order_of_ranks(
 
 
 def test_another_order_is_seen(program: Program) -> None:
-    """Guard: some results do depend on the order, so the comparison above is not trivial."""
+    """Guard: some results depend on the order, so the comparison above is not trivial."""
     arguments = calls("--inexact", 4)
     result = simulated.run_stock(program(PROGRAM), *arguments, ranks=8, settings=(PLAINEST,))
     assert result.status == 1
@@ -113,7 +113,7 @@ def test_a_case_is_the_same_alone(program: Program, stock: Stock) -> None:
 def test_weft_is_right_where_smpi_is_not(
     run: Run, networks: dict[str, str], seed: int, network: str, offload: str
 ) -> None:
-    """The program decides what is correct; the record proves that weft carried out the calls."""
+    """The program determines the correct result; the record proves that weft executed the calls."""
     options = ("--offload", offload, "--cfg", PLAINEST)
     arguments = calls("--offloaded", seed)
     result = run(PROGRAM, *arguments, on=networks[network], ranks=8, options=options)

@@ -37,7 +37,7 @@ def test_random_calls_on_all_kinds_of_communicators_give_what_stock_smpi_gives(
     result = run("reductions.c", *CALLS, ranks=ranks, options=("--offload", offload))
     assert result.lines == stock(ranks).lines
     sums = result.rows(datatype="MPI_INT", op="MPI_SUM", communicator_size=ranks)
-    # Calls on the hosts have a row per algorithm.
+    # Calls on the hosts have a row for each algorithm.
     assert {row["path"] for row in sums} == {"fallback" if offload == "off" else offload}
     assert {row["path"] for row in result.rows(datatype="derived")} == {"fallback"}
 
@@ -65,7 +65,7 @@ def test_a_switch_that_does_all_types_gives_what_stock_smpi_gives(
 
 
 def test_another_seed_makes_other_calls(run: Run, stock: Stock) -> None:
-    """Guard: the calls do depend on the seed, so the comparisons above are not trivial."""
+    """Guard: the calls depend on the seed, so the comparisons above are not trivial."""
     other = run(
         "reductions.c", "2", CALLS[1], ranks=8, options=("--fallback", "recursive_doubling")
     )
@@ -148,7 +148,7 @@ def test_a_communicator_gives_its_channel_back(run: Run, offload: str) -> None:
 @pytest.mark.parametrize("offload", ["stream", "message"])
 def test_more_communicators_than_channels_fall_back(run: Run, offload: str) -> None:
     result = run("channels.c", "together", "70", options=("--offload", offload))
-    # Once all are freed, one more gets a channel.
+    # After all of them are freed, another communicator gets a channel.
     assert result.row(path=offload)["calls"] == 64 + 1
     fallback = result.row(collective="allreduce", path="fallback")
     assert fallback["reason"] == "no free channel"
@@ -157,7 +157,7 @@ def test_more_communicators_than_channels_fall_back(run: Run, offload: str) -> N
 
 
 def test_a_switch_ends_its_work_for_a_communicator_with_it(run: Run) -> None:
-    """Each SimGrid actor reserves 8 MiB of address space: 2,000 of them would not fit."""
+    """Each SimGrid actor reserves 8 MiB of address space: 2,000 leftover actors would not fit."""
     run(
         "channels.c",
         "one-by-one",
@@ -182,7 +182,7 @@ def test_who_has_ended_is_not_sent_to(run: Run) -> None:
 
 
 def test_a_request_has_a_number_when_it_is_asked_for(run: Run) -> None:
-    """Only every other one is asked for; all requests used to take a number and a table slot."""
+    """Only every other request is queried; previously, every request took a number and a slot."""
     assert run("numbers.c", ranks=2).lines == ["31"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Times on a quiet star against closed forms (docs/models.md), and late ranks."""
+"""Times on an idle star compared with closed forms (docs/models.md), and late ranks."""
 
 import math
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ TOLERANCE = 1e-9
 SIZES = [4 << k for k in range(21)] + [252, 260, 65532, 65540, 131076, 1000000]
 
 
-# Segments of messages in fabrics/tofino-4.toml: from, latency factor, bandwidth factor.
+# Segments of messages in fabrics/tofino-4.toml: lower bound, latency factor, bandwidth factor.
 SEGMENTS = (
     (0, 0.9902, 0.961934),
     (65536, 2.9814, 0.961934),
     (131072, 3.2761, 0.961934),
     (262144, 2.3205, 0.961934),
 )
-# Costs of a message on each host: from, overhead, copy rate
+# Costs of a message on each host: lower bound, overhead, copy rate
 # (presets/messages/openmpi-ucx-roce.toml).
 OVERHEADS = (
     (0, 7.667e-9, 4.742e9),
@@ -41,7 +41,7 @@ class Star:
     bandwidth: float = 100e9 / 8
     forwarding: float = 495.5e-9
     processing: float = 3.86e-6  # with the second pipeline
-    turnaround: float = 9.29e-6  # likewise
+    turnaround: float = 9.29e-6  # with the second pipeline
     overhead: float = 1.44e-6
     gap: float = 1.684524e-6
     slots: int = 256
@@ -52,7 +52,7 @@ class Star:
         return size + self.packet_overhead * math.ceil(size / self.payload)
 
     def streaming(self, size: int, rate: float) -> float:
-        """Return the time of full windows, each at least a turnaround, and of the remainder."""
+        """Return the time of full windows, each at least a turnaround, plus the remainder."""
         window = self.slots * self.payload
         windows = (math.ceil(size / self.payload) - 1) // self.slots
         each = max(self.turnaround, self.wire(window) / rate)
@@ -69,7 +69,7 @@ class Star:
         return self.overhead + way + self.processing + way
 
     def small_message(self, size: int, ppn: int) -> float:
-        """Return the time with several ranks per host whose messages never queue in the NIC."""
+        """Return the time with several ranks per host if their messages do not queue in the NIC."""
         assert size / self.bandwidth < self.gap
         up = (ppn - 1) * self.gap + self.link_latency + size / self.bandwidth
         down = self.link_latency + ppn * size / self.bandwidth
@@ -176,7 +176,7 @@ def test_a_halo_exchange_shares_each_cable_among_four_messages(run: Run, size: i
 
 @pytest.mark.parametrize("threshold", [0, 100])
 def test_no_message_overtakes_another_of_its_tag(run: Run, threshold: int) -> None:
-    """SMPI numbers messages for this purpose; weft counts them instead."""
+    """SMPI orders messages by numbering them; weft counts them instead."""
     options = ("--offload", "off", "--cfg", f"smpi/async-small-thresh:{threshold}")
     assert run("overtaking.c", options=options).lines == ["in order"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Derived datatypes: bounds, packing and messages of random types, by the rules of MPI."""
+"""Derived datatypes: bounds, packing and messages of random types follow the MPI standard."""
 
 import pytest
 

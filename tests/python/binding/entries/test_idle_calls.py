@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Loops that wait for other ranks by calls that take no simulated time (docs/models.md)."""
+"""Loops that wait for other ranks with calls that take no simulated time (docs/models.md)."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Null, inactive and cancelled requests, and those of single-rank collectives, follow MPI."""
+"""Null, inactive and cancelled requests, and requests of single-rank collectives, follow MPI."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_so_it_is_with_options_of_simgrids(run: Run, what: str, option: str) -> 
 
 @pytest.mark.parametrize("messages", [0, 1, 2, 9])
 def test_persistent_receives_are_cancelled_and_started_again(run: Run, messages: int) -> None:
-    """SMPI released the last message of a used persistent receive twice, and ended the run."""
+    """SMPI released the last message of a reused persistent receive twice, which ended the run."""
     assert run("inactive.c", "cancel", str(messages), ranks=3).lines == ["right"]
 
 

@@ -25,10 +25,10 @@ def timed(
 def test_a_loop_ends_with_the_poll_in_which_the_message_comes(
     run: Run, call: str, us: int, tmp_path: Path
 ) -> None:
-    """`both` may find the message one poll late, if it has already checked the request.
+    """`both` may find the message one poll late, if it had already checked the request.
 
-    From the 32nd poll on it pays for two polls at a time, so it may end another poll later.
-    Receiving takes no time here: MPI_Request_get_status does not pay for it, but MPI_Wait does.
+    After 31 polls, weft charges two polls at a time, so the loop may end another poll later.
+    Receiving takes no time here, as MPI_Wait is charged for it, but not MPI_Request_get_status.
     """
     free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))
     waits = [timed(run, "wait", way, str(us), on=free) for way in ("wait", "probe")]
@@ -51,7 +51,7 @@ def test_polls_that_find_nothing_cost_what_they_do_each(run: Run, call: str, pol
 
 @pytest.mark.parametrize("call", ["test", "iprobe"])
 def test_a_loop_that_looks_at_the_clock_ends_by_it(run: Run, call: str) -> None:
-    """MPI_Wtime takes no time in tests, and polls are paid for in advance."""
+    """MPI_Wtime is free in tests, and polls are charged in advance."""
     took = timed(run, "clock", call, "50")
     assert 50_000 <= took <= 50_000 * 17 / 16 + POLL_NS
 
@@ -77,7 +77,7 @@ def test_options_of_simgrid_come_first(run: Run, call: str, option: str) -> None
 
 @pytest.mark.parametrize("ranks", [2, 16])
 def test_a_wavefront_that_polls_takes_what_one_that_waits_takes(run: Run, ranks: int) -> None:
-    """The pattern of SNAP's sweeps. A rank adds at most one poll per step."""
+    """The pattern is SNAP's sweeps. A rank adds at most one poll per step."""
     steps = 20
     waits, polls = (timed(run, "sweep", way, str(steps), ranks=ranks) for way in ("wait", "test"))
     assert waits - 1 <= polls <= waits + (steps + ranks) * POLL_NS
@@ -89,7 +89,7 @@ def test_a_wavefront_that_polls_takes_what_one_that_waits_takes(run: Run, ranks:
 def test_questions_are_answered_while_ranks_poll(
     run: Run, ranks: int, fallback: str, offload: str
 ) -> None:
-    """hypre's neighbour discovery: alternate MPI_Iprobe and MPI_Testall, then poll a barrier."""
+    """hypre's neighbour discovery alternates MPI_Iprobe and MPI_Testall, then polls a barrier."""
     options = ("--offload", offload, "--fallback", fallback)
     took = timed(run, "replies", "test", "10", ranks=ranks, options=options)
     assert 0 < took < 10 * 100_000

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPI_Testany and the like return each active request of any kind once, and no other.
+"""MPI_Testany and similar calls return each active request of any kind exactly once, and no other.
 
-weft keeps track of long lists from one call to the next; with `--tunings -waits` it examines each
-request in each call, which must find the same requests at the same times.
+weft caches long lists between calls; with `--tunings -waits`, it examines each request in each
+call, which must find the same requests at the same times.
 """
 
 import pytest
@@ -15,7 +15,7 @@ from tests.support.simulated import Program, Run
 @pytest.mark.parametrize("fallback", ["openmpi-5.0", "smpi:ompi"])
 @pytest.mark.parametrize("offload", ["stream", "off"])
 def test_each_request_is_found_once(run: Run, offload: str, fallback: str, way: str) -> None:
-    """SMPI skips requests without an activity, and returns persistent requests not yet started."""
+    """SMPI skips requests without an activity, and returns persistent requests before a start."""
     options = ("--offload", offload, "--fallback", fallback)
     lines = run("some_requests.c", way, ranks=2, options=options).lines
     assert lines == ["rank 0 has ended", "rank 1 has ended"]
@@ -32,7 +32,7 @@ def test_each_request_is_found_once(run: Run, offload: str, fallback: str, way: 
 def test_long_lists_find_what_single_requests_do(
     program: Program, options: tuple[str, ...]
 ) -> None:
-    """The lists contain persistent requests, are shortened, and change between the calls."""
+    """The lists contain persistent requests, are shortened, and change between calls."""
     command = [*simulated.WEFT, "run", "-q", "-n", "6", *options]
     work = ["--", str(program("long_lists.c")), "4"]
     found = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Windows have MPI's requests, epochs, attributes and hints."""
+"""Windows: requests, epochs, attributes and hints as in MPI."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Effects of ranks on files come in the order of simulated time, or a note says what one undoes."""
+"""File effects of ranks follow simulated time, or a note names the overwritten effect."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_writes_come_in_simulated_order(program: Program, tmp_path: Path, what: 
 
 
 def test_names_change_in_simulated_order(program: Program, tmp_path: Path) -> None:
-    """A rank sees what others have done before, and nothing that they do later."""
+    """A rank sees all earlier effects of other ranks, and no later ones."""
     (tmp_path / "there").write_text("")
     result = run(tmp_path, program("file_order.c"), "names", options=TIMED)
     assert sorted(result.stdout.split("\n")) == sorted(
@@ -56,7 +56,7 @@ def test_names_change_in_simulated_order(program: Program, tmp_path: Path) -> No
 def test_a_note_names_what_a_rank_undoes(
     program: Program, tmp_path: Path, how: str, verb: str
 ) -> None:
-    """No message has told it of what the other rank has written."""
+    """No message has informed the rank of the other rank's write."""
     (line,) = run(tmp_path, program("file_order.c"), how).messages
     assert line.startswith(NOTE.format(verb, "written"))
     assert line.endswith("--host-speed times it")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Locks of files exclude ranks as they exclude processes; waiting for one lets other ranks run."""
+"""File locks exclude ranks as they exclude processes; waiting for a lock lets other ranks run."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_a_lock_excludes_other_ranks_until_it_is_given_up(run: Run, way: str) ->
 
 
 def test_parts_of_a_file_are_locked_apart(run: Run) -> None:
-    """Rank 0 has locked bytes 0 to 9 and 20 to 29, and 100 to 109 for reading."""
+    """Rank 0 has locked bytes 0 to 9 and 20 to 29, and bytes 100 to 109 for reading."""
     assert run("file_locks.c", "parts", ranks=2).stdout.splitlines() == [
         "unlocked part: granted",
         "before it: refused",
@@ -42,7 +42,7 @@ def test_parts_of_a_file_are_locked_apart(run: Run) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_ranks_take_turns_in_simulated_time(run: Run, way: str) -> None:
-    """Four ranks hold the lock three times each, for a millisecond."""
+    """Four ranks each hold the lock three times, for a millisecond each."""
     assert run("file_locks.c", "count", way).lines == ["counted 12, in 0.012 s"]
 
 
@@ -85,7 +85,7 @@ def test_other_locks_that_never_come_are_reported(run: Run, way: str, tmp_path: 
 
 
 def test_a_rank_may_exclude_itself(run: Run, tmp_path: Path) -> None:
-    """By two descriptors: record locks are the process's, those of flock the descriptor's."""
+    """Uses two descriptors: record locks belong to the process, flock locks to the descriptor."""
     assert run("file_locks.c", "twice", "fcntl", ranks=2).lines == ["again: granted"]
     (message,) = run("file_locks.c", "twice", "flock", ranks=2, status=1).messages
     assert f" Rank 0 waits for a lock of {tmp_path / 'twice'}, which rank 0 has locked." in message
@@ -93,7 +93,7 @@ def test_a_rank_may_exclude_itself(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_locks_of_other_processes_exclude_ranks(run: Run, way: str) -> None:
-    """A child holds the lock, and writes a byte before it gives it up."""
+    """A child process holds the lock, and writes a byte before releasing it."""
     assert run("file_locks.c", "outside", way, ranks=2).lines == [
         "at once: refused",
         "later: granted, 1 byte",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Files of MPI on fabrics: content, times against closed forms, errors, the record."""
+"""MPI I/O on fabrics: content, times compared with closed forms, errors, records."""
 
 import json
 import subprocess
@@ -78,17 +78,17 @@ def times(directory: Path, program: Program, what: str, size: int, **how: Any) -
 
 
 def message(payload: float) -> float:
-    """Return the time of a message on a quiet fabric."""
+    """Return the time of a message on an idle fabric."""
     return LATENCY + (payload + ENVELOPE) / BANDWIDTH
 
 
 def approx(seconds: float | list[float]) -> Any:
-    """Compare as closely as the simulator's clock allows."""
+    """Compare with the accuracy of the simulator's clock."""
     return pytest.approx(seconds, rel=1e-9, abs=1e-15)
 
 
 def take(measured: list[float], seconds: float) -> bool:
-    """Return whether all ranks take this time."""
+    """Return true if all ranks take this time."""
     return bool(measured == approx([seconds] * len(measured)))
 
 
@@ -98,7 +98,7 @@ def take(measured: list[float], seconds: float) -> bool:
 def test_appending_starts_where_the_file_ended_when_it_was_opened(
     program: Program, tmp_path: Path
 ) -> None:
-    """Not where the ranks before have written meanwhile."""
+    """The position does not include data that earlier ranks have written since the open."""
     target = tmp_path / "appended"
     result = run(tmp_path, program("file_append.c"), str(target), ranks=3)
     assert result.lines == ["4 4"] * 3
@@ -110,7 +110,7 @@ def test_appending_starts_where_the_file_ended_when_it_was_opened(
 def test_all_forms_move_the_data_of_random_views(
     program: Program, tmp_path: Path, ranks: int, seed: int
 ) -> None:
-    """The program compares each access with POSIX's."""
+    """The program compares each access with POSIX I/O."""
     files = tmp_path / "files"
     result = run(
         tmp_path,
@@ -158,7 +158,7 @@ def test_one_writer_takes_latencies_and_the_narrowest_bandwidth(
 
 
 def test_data_of_storage_takes_all_cables_of_a_host(program: Program, tmp_path: Path) -> None:
-    """Four cables of a fourth of the bandwidth: the target, not a cable, limits writing."""
+    """Four cables of a quarter of the bandwidth: the target, not a cable, limits writing."""
     size, narrow = 12_000_000, 1e9 / 4
     cables = 'kind = "fat_tree"\ndown = [8]\nup = [4]'
     fabric = (FABRIC + STORAGE).replace('kind = "star"\nhosts = 8', cables)
@@ -177,7 +177,7 @@ def test_data_of_storage_takes_all_cables_of_a_host(program: Program, tmp_path: 
 
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_writers_share_a_target(program: Program, tmp_path: Path, ranks: int) -> None:
-    """Each file is on one target, and the ranks' parts on that."""
+    """Each file is on one target, and so are the ranks' parts of the file."""
     size = 1_000_000
     fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
     expected = 2 * LATENCY + TARGET_LATENCY + ranks * size / WRITE
@@ -234,7 +234,7 @@ def test_creating_a_file_takes_two_turns_at_the_metadata_host(
 
 
 def access(size: float, rate: float) -> float:
-    """Return the time of a request, if its target's bandwidth is `rate` for it."""
+    """Return the time of a request served at `rate` by its target."""
     return 2 * LATENCY + TARGET_LATENCY + size / rate
 
 
@@ -268,7 +268,8 @@ def test_rounds_of_two_phases_follow_the_buffer(program: Program, tmp_path: Path
     fabric = FABRIC + STORAGE + 'stripe_size = "1GB"\n'
     measured = times(tmp_path, program, "interleaved_write", size, ranks=2, fabric=fabric)
     first, rest = buffer, size - buffer
-    # By turns of 8 MB, the first window of the second aggregator has more of the first rank.
+    # With turns of 8 MB, the first window of the second aggregator contains more data of the first
+    # rank.
     moved = [buffer - 8_000_000, 8_000_000]
     around = 2 * message(8) + message(4) + message(16 * 2) + message(4)
     expected = around + sum(
@@ -286,11 +287,11 @@ def test_accesses_apart_cost_the_exchange_of_offsets(program: Program, tmp_path:
 
 
 def test_gaps_are_sieved(program: Program, tmp_path: Path) -> None:
-    """Four pieces of 1 MB without gaps for one rank; with two ranks, by turns."""
+    """Four pieces of 1 MB: without gaps for one rank; interleaved for two ranks."""
     size, fabric = 4_000_000, FABRIC + STORAGE + 'stripe_size = "1GB"\n'
     (together,) = times(tmp_path, program, "sieved_read", size, fabric=fabric)
     assert together == approx(access(size, READ))
-    # 7 MB from each rank's first byte to its last, in buffers of 4 MiB; both ranks at a time.
+    # 7 MB from each rank's first to last byte, in buffers of 4 MiB, for both ranks concurrently.
     first, second = 4 * 2**20, 7_000_000 - 4 * 2**20
     apart = times(tmp_path, program, "sieved_read", size, ranks=2, fabric=fabric)
     assert take(apart, access(2 * first, READ) + access(2 * second, READ))
@@ -315,7 +316,7 @@ def test_all_messages_share_links_with_files(program: Program, tmp_path: Path) -
 def test_times_do_not_depend_on_the_transport_of_messages(
     program: Program, tmp_path: Path, what: str
 ) -> None:
-    """With SMPI's messages, flows on links that these use are SimGrid's."""
+    """With SMPI's messages, SimGrid simulates flows on the links that messages use."""
     ours, theirs = (
         times(tmp_path, program, what, 1_000_000, ranks=4, options=("--messages", transport))
         for transport in ("weft", "smpi")

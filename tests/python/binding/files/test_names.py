@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Names of files: one set for MPI and all other interfaces; the directory in which ranks run."""
+"""File names, shared by MPI I/O and all other interfaces; the directory in which ranks run."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_mpi_sees_the_files_that_others_see(
 
 
 def test_a_directory_of_files_is_that_of_all_interfaces(program: Program, tmp_path: Path) -> None:
-    """The program itself is named from the current directory."""
+    """The program's own name is relative to the current directory."""
     (tmp_path / "program").symlink_to(program("file_names.c"))
     options = ("--files", "made/here", *STORED)
     result = run(tmp_path, "./program", options=options)
@@ -66,7 +66,7 @@ def test_the_record_names_files_from_the_directory_of_the_run(
 
 
 def test_many_files_may_be_open(program: Program, tmp_path: Path) -> None:
-    """More than the limit of a process: it holds for all ranks here."""
+    """The number exceeds a process's limit, which applies to all ranks here."""
     assert run(tmp_path, program("file_open.c"), "file", "1500").status == 0
     assert len(list(tmp_path.iterdir())) == 2 * 1500
 
@@ -74,7 +74,7 @@ def test_many_files_may_be_open(program: Program, tmp_path: Path) -> None:
 def test_runs_of_a_comparison_see_the_files_that_were_there(
     program: Program, tmp_path: Path
 ) -> None:
-    """The program reads an input, and makes a file that must not exist."""
+    """The program reads an input, and creates a file that must not exist before."""
     (tmp_path / "input").write_text("given")
     options = ("--compare", *STORED)
     result = run(tmp_path, program("file_exclusive.c"), options=options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The modules mpi_f08 and mpi: their procedures, and what does not compile with them."""
+"""The modules mpi_f08 and mpi: procedures, and programs that must not compile."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Libraries that ranks load by dlopen: each rank has its own, which sees the rank's program."""
+"""Libraries loaded with dlopen: each rank gets its own copy, which sees the rank's program."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def expected(rank: int) -> list[str]:
-    """Return the output of a process that loads the libraries alone."""
+    """Return the output of a separate process that loads the libraries."""
     first = 101 * rank
     return [
         "loaded before 0",

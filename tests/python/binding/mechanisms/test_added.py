@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""A mechanism is one folder and one row: a test mechanism appears everywhere that users look.
+"""A mechanism is one folder and one table row: a test mechanism appears in all user interfaces.
 
-`tests/mechanism/instant` adds it to a weft that is linked from the same objects. Its calls end
-1 ms after the last rank has entered.
+`tests/mechanism/instant` adds the mechanism to a weft that is linked from the same objects. Its
+calls end 1 ms after the last rank has entered.
 """
 
 import csv
@@ -23,7 +23,7 @@ from weft.base import paths
 pytestmark = pytest.mark.slow
 
 BUILD = ROOT / "build" / "python"
-# Every import of weft._core yields the extension beside this file, with all that it installs.
+# Every import of weft._core yields the extension next to this file, with everything it installs.
 PRELOAD = """
 import importlib.util, pathlib, sys
 (path,) = (pathlib.Path(__file__).parent / "weft").glob("_core.*.so")
@@ -38,9 +38,9 @@ Weft = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Weft:
-    """Return a function that runs a command of the weft with the additional mechanism."""
+    """Return a function that runs a command of weft with the additional mechanism."""
     cmake = Path(sys.executable).with_name("cmake")
-    # One after the other: a second build would link anew what tests of another process use.
+    # Builds are serialized: a second build would relink files that tests of another process use.
     locked = ("flock", ROOT / "setup")
     subprocess.run(
         [*locked, cmake, "--build", BUILD, "--target", "instant"], check=True, capture_output=True

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""In-network collectives on a quiet fat tree against closed forms; overlap; per-host contributions.
+"""In-network collectives on an idle fat tree: closed forms, overlap, per-host contributions.
 
-The time from the last rank's call on, for a vector of S bytes over two levels of switches with link
+The time from the last rank's call, for a vector of S bytes over two levels of switches with link
 latency l, link rate B, processing p, forwarding f and overhead o:
 
     Allreduce, Barrier   o + 4 l + 2 p + f
@@ -33,7 +33,7 @@ LATENCY = 1e-6
 RATE = 100e9 / 8
 LOOPBACK_RATE, LOOPBACK_LATENCY = 10e9, 0.1e-6
 ENVELOPE = 16
-"""Added by SMPI to every message."""
+"""Bytes that SMPI adds to every message."""
 
 COMBINED = ("allreduce", "barrier", "reduce", "reduce_scatter", "reduce_scatter_block")
 MOVED = ("bcast", "allgather", "allgatherv", "alltoall")
@@ -80,7 +80,7 @@ def wire(size: float) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """Data that a collective of `ints` integers moves on four hosts."""
+    """Data transferred by a collective of `ints` integers on four hosts."""
 
     collective: str
     ints: int
@@ -137,7 +137,7 @@ def test_a_collective_lasts_as_long_as_its_closed_form(
 def test_a_call_that_does_not_block_goes_on_while_the_rank_computes(
     run: Run, fabric: Path, collective: str
 ) -> None:
-    """The call overlaps the rank's computation; the longer of the two counts."""
+    """The call overlaps the rank's computation, so the longer of the two determines the time."""
     for ints, computes_us in ((64, 10), (64, 200), (100000, 10)):
         alone = max(ends(run, fabric, "i" + collective, str(ints), "1", ranks=HOSTS))
         both = ends(run, fabric, f"i{collective}", str(ints), "1", str(computes_us), ranks=HOSTS)

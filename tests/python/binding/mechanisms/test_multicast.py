@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The multicast protocol under MPI programs: times, bytes on links, drops and recovery, results.
+"""Multicast protocol under MPI programs: times, bytes on links, drops and recovery, results.
 
-On the quiet star of `fabric`, a message arrives 2 x latency + forwarding after its bytes have been
+On the idle star of `fabric`, a message arrives 2 x latency + forwarding after its bytes have been
 sent. A Bcast from rank 0 of four takes the two rounds of the barrier, the data and the handshake.
 """
 
@@ -24,7 +24,7 @@ RATE = 100e9 / 8
 LATENCY = 1e-6
 FORWARDING = 0.5e-6
 ENVELOPE = 16
-"""Bytes that SMPI adds to a message, and the protocol to its signals."""
+"""Bytes that SMPI adds to each message, and the protocol to each signal."""
 MTU, HEADERS = 4096, 78
 PLAINEST = ("--cfg", "smpi/coll-selector:default")
 
@@ -106,10 +106,11 @@ def test_an_allgather_is_as_many_steps_as_its_longest_chain(
 ) -> None:
     size = 400_000
     result = multicast(run, fabric(f"[multicast]\nchains = {chains}"), "allgather", str(size))
-    # Blocks on the busiest cable by step; it belongs to a rank that only receives, if there is one.
+    # Blocks on the busiest cable in each step; the cable belongs to a rank that only receives, if
+    # any.
     blocks = {1: [1, 1, 1, 1], 2: [2, 2], 3: [3, 1], 4: [3]}[chains]
     data = sum(count * wire(size) / RATE for count in blocks)
-    # Between the steps a signal activates the next root.
+    # Between steps, a signal activates the next root.
     expected = 2 * signal() + data + (steps - 1) * signal() + 2 * LATENCY + FORWARDING + signal()
     assert max(ends(result)) == pytest.approx(expected, rel=EXACT)
 
@@ -132,7 +133,7 @@ def test_roots_that_start_one_after_the_other_fill_the_receivers_cables(
         on = fabric(f"[multicast]\nchains = {ranks}", more, topology=star(ranks))
         took = max(ends(multicast(run, on, "allgather", str(size), ranks=ranks)))
         data = (ranks - 1) * wire(size) / RATE
-        steps = (ranks - 1).bit_length() + 2  # the barrier's, plus a message before and after
+        steps = (ranks - 1).bit_length() + 2  # the barrier, and a message before and after
         assert data < took < data * 1.001 + (steps + 2) * signal(), more
 
 
@@ -160,10 +161,10 @@ def most_change(ranks: int, chains: int, offset: float) -> float:
     """Return a bound on the effect of a cable whose latency is longer by `offset`.
 
     The barrier, a multicast, its activations and the handshake cross the cable. If m blocks share
-    the receivers, a block that starts d before the others has the cables to itself for d, which
-    gives it a lead of (m - 1) d; each step of the chains may multiply the lead like that. Chains
-    that have drifted apart fill the gaps between their steps (an activation and the latency of the
-    first data), which bounds the change.
+    the receivers, a block that starts d before the other blocks has the cables to itself for d,
+    which gives it a lead of (m - 1) d; each step of the chains may multiply the lead in this way.
+    Chains that have drifted apart fill the gaps between their steps (an activation and the latency
+    of the first data), which bounds the change.
     """
     steps = -(-ranks // chains)
     lead = sum(float(max(1, chains - 1)) ** step for step in range(steps)) if chains > 1 else 1
@@ -203,7 +204,7 @@ def test_an_allgather_moves_every_block_over_every_link_once(
         if name.startswith("host"):
             assert payload == (size if name.endswith(".up") else (ranks - 1) * size)
     leaves = [payload for name, payload in carried.items() if not name.startswith("host")]
-    # Four leaves: their four blocks go up, the twelve others come down; summed over all trees.
+    # Four leaves: four blocks go up and twelve come down at each, summed over all trees.
     assert sum(leaves) == 4 * (4 * size + 12 * size)
     assert len([payload for payload in leaves if payload > 0]) == 8 * trees
     row = only(result)
@@ -215,10 +216,11 @@ def test_exactly_the_listed_chunks_get_lost_and_are_fetched(run: Run, fabric: Fa
     drops = "[[multicast.drops]]\nroot = 0\nreceiver = 2\nchunks = [1, 3, 99]"
     result = multicast(run, fabric(drops), "bcast", str(5 * MTU))
     row = only(result)
-    # When the timer of data time plus slack expires, the last chunk is more recent than the slack.
+    # When the timer of data time plus slack expires, the last chunk arrived less than the slack
+    # ago.
     assert (row["drops"], row["fetch_requests"], row["timer_expiries"]) == (2, 1, 2)
     assert (row["fetched_chunks"], row["fetched_bytes"]) == (2, 2 * MTU)
-    # A slack of silence, the request, its answer, the read of two runs, the data, the handshake.
+    # A slack of silence, the request, the reply, the read of two runs, the data, the handshake.
     timer = 2 * signal() + wire(5 * MTU) / RATE + 2 * LATENCY + FORWARDING + 100e-6
     fetch = signal(4) + signal(4) + signal(2 * 16) + signal(2 * MTU)
     assert max(ends(result)) == pytest.approx(timer + fetch + signal(), rel=EXACT)
@@ -265,7 +267,7 @@ def test_drops_follow_their_seed(run: Run, fabric: Fabric) -> None:
 def test_random_calls_have_the_right_results_whatever_is_dropped(
     run: Run, tmp_path: Path, drop: float, options: str, workers: int
 ) -> None:
-    """Random collectives, communicators, counts and types; the program checks the results."""
+    """Random collectives, communicators, counts and types, whose results the program checks."""
     tables = [
         f"[multicast]\n{options}\ndrop_seed = {workers}",
         f"[[multicast.drops]]\nprobability = {drop}",
@@ -274,7 +276,7 @@ def test_random_calls_have_the_right_results_whatever_is_dropped(
         tables.append(
             f'[progress_engine]\npreset = "bluefield-3-dpa"\nreceive_workers = {workers}\n'
         )
-    # The switches support all other collectives, because SMPI gets some of them wrong.
+    # The switches support all other collectives, because SMPI executes some of them incorrectly.
     on = fabrics.make(tmp_path, "fat_tree", {"down": ["2,2"], "up": ["1,2"]}, "ideal")
     on.write_text("\n".join([on.read_text(encoding="utf-8"), *tables]), encoding="utf-8")
     seed = 10 + workers
@@ -321,12 +323,13 @@ def test_nobody_waits_for_the_branch_of_another(run: Run, fabric: Fabric) -> Non
 
 
 def test_a_root_behind_a_slow_cable_does_not_keep_the_next_one(run: Run, fabric: Fabric) -> None:
-    """Only the slow host's own block is delayed."""
+    """The slow cable delays only its own host's block."""
     size = 400_000
     quick = ends(multicast(run, fabric(), "allgather", str(size)))
     slow = ends(multicast(run, fabric(SLOW_CABLE), "allgather", str(size)))
     block = 20 * wire(size) / RATE
-    # Rank 3's own block takes 20 times as long for all ranks; meanwhile it receives three others.
+    # Rank 3's own block takes 20 times as long for all ranks; meanwhile, rank 3 receives three
+    # other blocks.
     assert slow[0] < max(quick) + block * 1.1
     assert slow[3] == pytest.approx(3 * block + slow[0] - max(quick), rel=0.5)
 
@@ -342,7 +345,7 @@ GIB = 2.0**30
 
 
 def test_workers_serve_subgroups(run: Run, fabric: Fabric) -> None:
-    """With 16 workers, one per tree is busy (section IV-C and figure 14 of the paper)."""
+    """With 16 workers, one worker per tree is busy (section IV-C and figure 14 of the paper)."""
     size = 4_096_000
     rates = []
     for trees in (1, 2, 4, 16):
@@ -378,7 +381,7 @@ def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
     assert row["staging_drops"] == pytest.approx((1000 - room / part) * part, rel=0.02)
     assert row["drops"] == row["staging_drops"] == row["fetched_chunks"]
     assert row["fetch_requests"] == 1
-    # With room for all chunks, nothing is dropped, only delayed.
+    # With space for all chunks, chunks are only delayed, and none is dropped.
     unlimited = slow.replace(f"{room * 4}KiB", "64MiB")
     late = only(
         multicast(run, fabric(engine(16), unlimited, "[multicast]\ntrees = 16"), "bcast", str(size))
@@ -387,7 +390,7 @@ def test_a_full_staging_ring_drops_what_comes(run: Run, fabric: Fabric) -> None:
 
 
 def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
-    """Waking takes place once per call; until then, chunks wait in the ring or overflow it."""
+    """Threads are woken once per call; until then, chunks wait in the ring or overflow it."""
     size, late = 1000 * MTU, 100e-6
 
     def result(*more: str) -> Any:
@@ -415,7 +418,7 @@ def test_the_first_chunk_wakes_the_threads(run: Run, fabric: Fabric) -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_fetched_chunks_were_dropped_or_come_twice(run: Run, fabric: Fabric, seed: int) -> None:
-    """This includes chunks that are still in a staging ring when the call ends."""
+    """The count includes chunks that are still in a staging ring when the call ends."""
     choose = random.Random(seed)
     tables = [
         f"[multicast]\nchains = {choose.choice([1, 2, 7])}\ntrees = {choose.choice([1, 3])}",
@@ -436,7 +439,7 @@ def test_fetched_chunks_were_dropped_or_come_twice(run: Run, fabric: Fabric, see
 def test_switches_that_are_not_lossless_lose_what_many_roots_send_at_once(
     run: Run, fabric: Fabric, chains: int, more: int
 ) -> None:
-    """Three roots send to a receiver's port at three times the rate of its cable."""
+    """Three roots send to a receiver's port at three times its cable's rate."""
     size, room = 100 * MTU, 50
     buffer = f'[multicast]\nchains = {chains}\nport_buffer = "{room * wire(MTU):.0f}B"'
     result = multicast(run, fabric(buffer), "allgather", str(size))
@@ -535,11 +538,11 @@ def test_drops_of_ranks_that_are_not_there_are_refused(
 
 
 SECONDS = 0.001
-"""Time of a phase of `noisy` on a core of 1 Gf/s that is its own."""
+"""Time of a phase of `noisy` on an exclusive core of 1 Gf/s."""
 
 
 def phase(run: Run, on: str, ranks: int, *options: str) -> float:
-    """Return the time in which all ranks compute, without that of the barrier."""
+    """Return the time in which all ranks compute, without the time of the barrier."""
     result = run("noisy.c", str(SECONDS * 1e9), "1", on=on, ranks=ranks, options=options)
     (seconds,) = result.lines
     return float(seconds)
@@ -547,7 +550,7 @@ def phase(run: Run, on: str, ranks: int, *options: str) -> float:
 
 @pytest.mark.parametrize("taken", [1, 7])
 def test_an_engine_on_the_host_takes_cores_from_ranks(run: Run, fabric: Fabric, taken: int) -> None:
-    """n ranks on c cores of which k are taken compute n / (c - k) times as long if n > c - k."""
+    """n ranks on c cores, of which k are taken, compute n / (c - k) times as long if n > c - k."""
     free = 8 - taken
     on = fabric(engine(1, f"host_cores = {taken}"))
     for ppn in {free, 8}:

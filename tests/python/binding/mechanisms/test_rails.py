@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Hosts with several cables, nodes of GPUs with several NICs: a rail gets its part of a call."""
+"""Hosts with several cables, GPU nodes with several NICs: each rail gets its share of a call."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ import pytest
 from tests.support import in_process
 from tests.support.simulated import Run
 
-EXACT = 1e-8  # the tables have nine digits; stream_test.cpp has the closed form
+EXACT = 1e-8  # the tables print nine digits; stream_test.cpp contains the closed form
 HOSTS = """
 [host]
 speed = "10Gf"
@@ -30,7 +30,7 @@ SIZE = 256 << 20
 
 
 def custom(rails: int, order: int) -> str:
-    """Return hosts with a cable to each of some switches, listed by each host in another order."""
+    """Return hosts with a cable to each of several switches, in a host-specific order."""
     hosts = [f"gpu-{host}" for host in range(8)]
     switches = [f"nv-{rail}" for rail in range(rails)]
     ends = [
@@ -92,7 +92,7 @@ def test_four_rails_take_a_quarter(times: dict[str, dict[str, float]], name: str
 
 
 def test_a_ring_takes_the_direct_links_of_gpus_without_switches(tmp_path: Path) -> None:
-    """The ring's neighbours have a link; the other pairs have not, which a tree then uses."""
+    """Neighbours in the ring have a direct link; other pairs, which only a tree uses, have none."""
     names = json.dumps([f"gpu-{number}" for number in range(8)])
     pairs = [[f"gpu-{one}", f"gpu-{(one + 1) % 8}"] for one in range(8)]
     cables = ", ".join(f"{{between = {json.dumps(pair)}}}" for pair in pairs)
@@ -139,7 +139,7 @@ preset = "ideal"
 
 
 def test_nodes_of_gpus_reduce_inside_and_then_on_every_rail(tmp_path: Path) -> None:
-    """In a node a call takes what NVLink does, between nodes a part of it on each rail."""
+    """A call takes NVLink's time within a node, and a share of its data crosses each rail."""
     path = fabric(tmp_path / "nodes.toml", NODES, IN_NODE)
     seconds = {
         (ranks, size): bench(path, "stream", ranks, size)["stream"]
@@ -157,7 +157,7 @@ def test_results_in_nodes_of_gpus_are_right(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_multicast_is_divided_among_rails(run: Run, tmp_path: Path) -> None:
-    """Bytes on the rails' links are those of a tree each, and the call takes a part of the time."""
+    """Each rail's links carry one tree's bytes, and the call takes a fraction of the time."""
     size, seconds = 4 << 20, {}
     for trees in ("", "[multicast]\ntrees = 1\n"):
         path = fabric(tmp_path / f"{len(trees)}.toml", NODES, IN_NODE + trees)
@@ -177,7 +177,7 @@ planes = {planes}
 
 
 def test_messages_take_the_ports_of_a_nic_in_all_planes(tmp_path: Path) -> None:
-    """Two ports of half the rate are as fast as one; over one of them, a message takes longer."""
+    """Two ports of half the rate are as fast as one port; a single one of them is slower."""
     rest = IDEAL + '[[links]]\nmatch = "node-*.nic-*--leaf-*"\nbandwidth = "{rate}Gbps"\n'
     seconds = {
         (planes, nic): bench(

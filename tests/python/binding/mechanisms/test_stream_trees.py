@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Allreduces over many switches: closed forms, bytes per link, channels, competing traffic.
 
-The closed forms are computed here from the fabric's parameters alone. On a quiet fat tree of L
+The closed forms are computed here from the fabric's parameters only. On an idle fat tree of L
 levels with latency l_i and rate B_i of the cables of level i (level 1: the hosts'), processing p
 and forwarding f of a switch, overhead o and gap g of the NIC, and k ranks per host:
 
@@ -44,7 +44,7 @@ SEGMENTS = (
     ("16384B", 2.3879, 0.70276),
     ("131072B", 0.00042, 0.42459),
 )
-ENVELOPE = 16  # added by SMPI to every message
+ENVELOPE = 16  # bytes that SMPI adds to every message
 
 
 def wire(size: float) -> float:
@@ -58,7 +58,7 @@ def streaming(size: int, rate: float, turnaround: float = TURNAROUND) -> float:
 
 @dataclass(frozen=True)
 class FatTree:
-    """A fat tree of Tofinos, lowest level first."""
+    """Fat tree of Tofinos, described from the lowest level."""
 
     down: tuple[int, ...]
     up: tuple[int, ...]
@@ -68,7 +68,7 @@ class FatTree:
     """Levels whose switches only forward."""
     segments: tuple[tuple[str, float, float], ...] = ()
     rest: str = ""
-    """Further tables."""
+    """Additional tables."""
 
     @property
     def hosts(self) -> int:
@@ -202,7 +202,7 @@ def walked(fabric: _core.Fabric, root: int, size: int) -> tuple[float, float]:
 def test_the_shipped_machines_of_paper_004(run: Run, name: str) -> None:
     fabric = _core.load_fabric(name)
     hosts, sizes = len(fabric.hosts), (1024, 1 << 18)
-    # One latency for all switches, whatever the pipelines of their ports.
+    # Same latency for all switches, regardless of the pipelines of their ports.
     fast = ("--no-privatize", "--set", "switch.pipe_latency=0s")
     forms = {size: walked(fabric, 0, size) for size in sizes}
     stream = durations(run, name, hosts, sizes, fast)
@@ -236,7 +236,7 @@ def test_results_are_right_over_many_switches(
 # ---- Which switches are smart ----
 
 
-# Host algorithms, of which the fastest counts for each size.
+# Host algorithms, of which the fastest is used for each size.
 ALGORITHMS = ("openmpi-4.1", "recursive_doubling", "ring", "rabenseifner")
 
 
@@ -249,7 +249,7 @@ def best_on_hosts(run: Run, on: str, ranks: int, sizes: Sequence[int]) -> dict[i
 
 
 def test_smart_leaves_lie_between_all_smart_and_none(run: Run, tmp_path: Path) -> None:
-    """Two leaves of 32 hosts: the leaves do nearly all of the reduction."""
+    """Two leaves of 32 hosts: the leaves execute nearly all of the reduction."""
     sizes = (8, 1024, 65536, 1 << 20)
     tree = FatTree((32, 2), (1, 2), (100, 100), (0.94e-6, 50e-9), segments=SEGMENTS)
     everywhere = durations(run, tree.write(tmp_path), 64, sizes)
@@ -270,7 +270,7 @@ def test_of_many_smart_leaves_one_takes_the_others_results_over_one_cable(
     leaves = durations(run, replace(tree, plain=(2,)).write(tmp_path), 32, (small, window, large))
     assert everywhere[small] < leaves[small] < none[small]
     assert everywhere[large] < none[large] < leaves[large]
-    # A leaf's message goes up, through a forwarding spine, and through the root; then back.
+    # A leaf's message goes up through a forwarding spine and through the root, and back.
     way = sum(tree.latency) + FORWARDING + tree.latency[1]
     base = OVERHEAD + 2 * way + 2 * PROCESSING + FORWARDING
     assert leaves[window] == pytest.approx(base + 7 * wire(window) / tree.rates[1], rel=EXACT)
@@ -292,7 +292,7 @@ def test_plain_leaves_send_every_hosts_message_over_the_bisection(run: Run, tmp_
     tree = replace(TWO_LEVELS, plain=(1,))
     found = durations(run, tree.write(tmp_path), tree.hosts)
     base = OVERHEAD + 2 * sum(tree.latency) + PROCESSING + 2 * FORWARDING
-    turnaround = TURNAROUND  # the only smart switch is the root: its round trip is the tree's
+    turnaround = TURNAROUND  # the only smart switch is the root, whose round trip is the tree's
     rate = tree.rates[1] / tree.down[0]
     assert found == exactly(lambda size: base + streaming(size, rate, turnaround))
     size = 1 << 20
@@ -376,7 +376,7 @@ def contention(
 
 
 def only(times: set[float]) -> float:
-    """Return the only value, up to rounding errors."""
+    """Return the only distinct value, up to rounding errors."""
     least, most = min(times), max(times)
     assert most == pytest.approx(least, rel=EXACT)
     return most
@@ -394,7 +394,7 @@ def test_interleaved_communicators_take_different_spines(run: Run, tmp_path: Pat
     assert only(times) == pytest.approx(TWO_LEVELS.stream(65536), rel=EXACT)
     offloaded = {switch["name"]: switch["offloaded"] for switch in result.record["switches"]}
     assert {offloaded[f"level1-{leaf}"] for leaf in range(4)} == {3}
-    # The first call, on all ranks, adds one of the two.
+    # The first call, on all ranks, adds one to one of the two spines.
     assert sorted(offloaded[f"level2-{spine}"] for spine in range(2)) == [1, 2]
 
 
@@ -406,7 +406,7 @@ def test_interleaved_communicators_share_the_only_cable_up(run: Run, tmp_path: P
 
 
 def test_the_65th_communicator_gets_no_channel(run: Run, tmp_path: Path) -> None:
-    """All communicators need the leaves; freeing them makes room again."""
+    """All communicators need the leaves; freeing them releases channels."""
     tree = replace(TWO_LEVELS, down=(2, 2))
     result = run("channels.c", "together", "66", on=tree.write(tmp_path), ranks=4)
     assert result.row(path="stream")["calls"] == CHANNELS + 1
@@ -486,7 +486,7 @@ def test_a_transfer_over_the_spine_takes_its_share_of_the_spines_cables(
     assert only(alone) == pytest.approx(base + 2 * wire(size) / rate, rel=EXACT)
     beside, transfer, _ = contention(run, on, 4, "world", size, str(1 << 24))
     assert only(beside) == pytest.approx(base + 3 * wire(size) / rate, rel=0.01)
-    # Meanwhile the transfer loses two thirds of the cable.
+    # Meanwhile, the transfer loses two thirds of the cable's bandwidth.
     quiet = 4e-6 + 3 * FORWARDING + (1 << 24) / rate
     assert max(transfer) - quiet == pytest.approx(2 * wire(size) / rate, rel=0.01)
 
@@ -575,7 +575,7 @@ def pods(leaves: int, hosts: int) -> str:
 def test_a_platform_of_two_levels_written_by_hand(
     run: Run, program: Program, tmp_path: Path
 ) -> None:
-    """The platform does not specify the forwarding time of a switch."""
+    """The platform does not state the forwarding time of a switch."""
     (tmp_path / "pods.xml").write_text(pods(3, 4))
     result = on_platform(run, program, tmp_path, tmp_path / "pods.xml", 12, "stream")
     tree = replace(TWO_LEVELS, down=(4, 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [mpi] table: costs that an MPI library adds to messages, against closed forms."""
+"""The [mpi] table: costs that an MPI library adds to messages, compared with closed forms."""
 
 from pathlib import Path
 
@@ -103,5 +103,5 @@ def test_an_exported_platform_has_the_costs_too(ping_pong: Path, tmp_path: Path)
     command = [*weft_command("", on="")[:3], "fabric", "export", str(tmp_path / "costly.toml")]
     assert run_command([*command, "-o", str(platform)]).status == 0
     found = times(ping_pong, tmp_path, FABRIC + MPI, platform=str(platform))
-    for size in SIZES[1:]:  # SMPI's options cannot express a cost of empty messages
+    for size in SIZES[1:]:  # SMPI's options do not support a cost for empty messages
         assert found[size] == pytest.approx(expected[size], rel=1e-6)

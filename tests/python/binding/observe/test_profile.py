@@ -44,7 +44,7 @@ def test_communicators_have_their_members_and_messages(
 
 def test_making_a_communicator_costs_an_allreduce(run: Run, tmp_path: Path) -> None:
     """The Allreduce has 260 bytes; SMPI's Bcast over the new communicator took 196 us."""
-    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # ranks leave it together
+    free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # ranks leave the creation together
     result = run("making.c", *KINDS, on=free, ranks=64, options=("--ppn", "16"))
     times = {name: float(time) for name, time in (line.split() for line in result.lines)}
     together = times["dup"]
@@ -68,12 +68,12 @@ def test_a_thousand_ranks_make_a_grid_in_the_time_of_a_tree(run: Run) -> None:
 def test_the_first_collective_costs_about_what_the_second_does(
     run: Run, selector: str, tmp_path: Path
 ) -> None:
-    """SMPI determines which ranks share a host; that took 2,300 us, with one step per rank."""
+    """SMPI determines the ranks that share a host, which took 2,300 us with one step per rank."""
     free = str(fabrics.with_free_hosts(tmp_path, "fat-tree-1024"))
     options = ("--offload", "off", "--cfg", f"smpi/coll-selector:{selector}")
     result = run("first.c", on=free, ranks=256, options=options)
     first, second = (float(time) for time in result.stdout.split())
-    assert first < 10 * second  # they do not start under the same conditions
+    assert first < 10 * second  # their starting conditions differ
 
 
 # ---- The profile -------------------------------------------------------------------------------
@@ -102,13 +102,13 @@ def test_each_kind_has_its_time(profiled: Any) -> None:
     record = profiled.record
     parts = {part["kind"]: part for part in record["profile"]}
     assert [part["calls"] for part in record["profile"]] == [8, 10, 4, 4, 4, 20, 8, 0, 0]
-    # Rank r sleeps r * 100 us, and the last one 1 ms more.
+    # Rank r sleeps r * 100 us, and the last rank 1 ms more.
     outside = parts["outside MPI"]["ranks_s"]
     assert outside == pytest.approx([0, 1e-4, 2e-4, 1.3e-3], abs=1e-12)
-    # All ranks create the communicator together; the first one waits longest.
+    # All ranks create the communicator together; the first rank waits longest.
     making = parts["communicators"]["ranks_s"]
     assert [making[0] - time for time in making] == pytest.approx([0, 1e-4, 2e-4, 3e-4], abs=1e-9)
-    # Ranks 0 and 1 exchange 1 MiB while the others wait for them.
+    # Ranks 0 and 1 exchange 1 MiB while all other ranks wait for them.
     assert parts["point-to-point"]["ranks_s"][2] < 1e-6 < parts["point-to-point"]["ranks_s"][0]
     assert parts["ended"]["least_s"] == 0
     assert all(part["least_s"] <= part["mean_s"] <= part["most_s"] for part in record["profile"])
@@ -117,7 +117,7 @@ def test_each_kind_has_its_time(profiled: Any) -> None:
 def test_functions_are_counted_once(profiled: Any) -> None:
     counted = calls(profiled.record)
     assert counted["MPI_Comm_dup"] == counted["MPI_Comm_free"] == 4
-    assert counted["MPI_Allreduce"] == 4  # without those that create communicators and windows
+    assert counted["MPI_Allreduce"] == 4  # without those of communicators and windows
     assert counted["MPI_Win_fence"] == 8
     assert counted["MPI_Send"] == 5
     total = sum(call["total_time_s"] for call in profiled.record["mpi_calls"])

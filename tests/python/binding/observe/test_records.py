@@ -139,7 +139,7 @@ def test_a_timeline_agrees_with_the_record(run: Run, tmp_path: Path) -> None:
 
 
 def test_events_of_one_track_nest(run: Run, tmp_path: Path) -> None:
-    """Viewers drop an event that begins inside another event of its track and ends after it."""
+    """Viewers drop events that partially overlap an earlier event of their track."""
     program = ("reductions.c", "1", "40")
     events, record = timeline(run, tmp_path / "trace.json", *program, ranks=8)
     assert any(crosses(a, b) for a in record["events"] for b in record["events"])
@@ -153,7 +153,7 @@ def test_events_of_one_track_nest(run: Run, tmp_path: Path) -> None:
 
 
 def crosses(a: Event, b: Event) -> bool:
-    """Return whether b begins within a and ends after it."""
+    """Return true if b begins within a and ends after it."""
     return bool(a["start_s"] < b["start_s"] < a["end_s"] < b["end_s"])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""MPI's tool information interface: what programs read of the run, held against its record."""
+"""MPI tool information interface: values read by programs, compared with the record."""
 
 from collections import defaultdict
 from typing import Any

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Offloaded Allreduces that share links with other traffic get the share of SimGrid's solver.
+"""Offloaded Allreduces that share links with other traffic get the solver's bandwidth share.
 
-The solver is fair between flows of equal latency: a stream competes like a point-to-point message
-between the same hosts. With message granularity a contribution travels only to the switch, so its
-latency is lower, and SimGrid gives such flows a larger share.
+SimGrid's solver is fair between flows of equal latency: a stream competes like a point-to-point
+message between the same hosts. With message granularity a contribution only travels to the switch,
+so its latency is lower, and SimGrid gives such flows a larger share.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ def times(
 
 
 def stream_at(rate: float) -> float:
-    """Return the time of an Allreduce whose packets get this rate on each link."""
+    """Return the time of an Allreduce whose packets get this rate on every link."""
     return STAR.base() + STAR.wire(SIZE) / rate
 
 
@@ -72,7 +72,7 @@ def test_messages_beside_a_transfer_share_by_latency(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize("offload", ["stream", "message"])
 def test_communicators_on_other_hosts_do_not_disturb(run: Run, offload: str) -> None:
     (alone,) = times(run, "half", offload=offload)["allreduce"]
-    # The other communicator's hosts are on two pipelines of the switch.
+    # The hosts of the other communicator are on two pipelines of the switch.
     both = sorted(times(run, "halves", offload=offload)["allreduce"])
     assert both == pytest.approx([alone, alone + 0.86e-6], rel=1e-9)
 
@@ -108,7 +108,7 @@ PORTS = '[switch.forwarding]\nkind = "tcam"\ntcam_latency = "100ns"\ninterval = 
 
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return a tree of smart switches, and the same tree with ports that look packets up."""
+    """Return a tree of smart switches, and the same tree with forwarding lookups at the ports."""
     directory = tmp_path_factory.mktemp("trees")
     plain = fabrics.make(directory, "fat_tree", {"down": ["4,4"], "up": ["1,2"]}, "ideal")
     ports = directory / "ports.toml"

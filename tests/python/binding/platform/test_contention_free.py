@@ -30,9 +30,9 @@ def test_messages_over_one_link_take_the_time_of_one(run: Run, way: str) -> None
 def clocks(
     run: Run, on: Path, options: tuple[str, ...], flows: str = ""
 ) -> dict[tuple[str, ...], float]:
-    """Return the times at the end of the parts that all ranks leave together.
+    """Return the times at the end of parts that all ranks leave simultaneously.
 
-    These do not depend on the order in which messages are matched.
+    These times do not depend on the order in which messages are matched.
     """
     environment = {"WEFT_HOST_FLOWS": flows}
     lines = run("traffic.c", on=str(on), options=options, environment=environment).lines
@@ -76,7 +76,7 @@ def test_links_of_a_platform_do_not_contend(program: Program, tmp_path: Path) ->
     assert read_record(record)["contention"] is True
     free = on_platform(fans, record, 4, *FREE)
     assert read_record(record)["contention"] is False
-    assert free == pytest.approx(one, rel=0.02)  # with more ranks, some leave the barrier earlier
+    assert free == pytest.approx(one, rel=0.02)  # with more, some leave the barrier earlier
     assert on_platform(fans, record, 4, *OFF) > 2.5 * one
 
 

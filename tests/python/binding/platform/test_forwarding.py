@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Forwarding lookups in runs, against closed forms of quiet fabrics.
+"""Forwarding lookups in runs, compared with closed forms for idle fabrics.
 
 A message takes latency_factor * (links + 50 ns per switch + lookups) + size / rate. Here all
 factors are 1, and SMPI adds 16 bytes to every message.
@@ -56,7 +56,7 @@ turnaround = "0us"
 
 
 def pingpong(run: Run, file: str, sizes: list[int], ranks: int = 16) -> tuple[list[float], Any]:
-    """Return the one-way times between the first and the last host in ascending order."""
+    """Return the one-way times between the first and the last host, in increasing order."""
     result = run(
         "pingpong.c",
         ",".join(map(str, sizes)),
@@ -122,11 +122,11 @@ def ring_of_five(folder: Path, forwarding: str) -> str:
     ("more", "searches"), [("", 1), ("entries = 2\nways = 2\n", 1), ('hash = "crc"\n', 0)]
 )
 def test_a_ring_of_five_loses_a_cable(run: Run, tmp_path: Path, more: str, searches: int) -> None:
-    """Figure 12 of the paper: destinations share an entry while they leave by one port.
+    """As in figure 12 of the paper, destinations share an entry while they leave by the same port.
 
-    The first message of the fourth round trip is cut, and sent again 10 us after the fault by 0, 4,
-    3, 2. At 0 and 3, host 2 shares a tag
-    with host 1, which leaves by the other port: half of `searches` a way.
+    The fault cuts the first message of the fourth round trip, which is resent 10 us later via 0, 4,
+    3, 2. At 0 and 3, host 2 shares a tag with host 1, which leaves by the other port: this costs
+    half of `searches` per direction.
     """
     rate = 100 * GBPS
     way_of = [(hops + 1) * LINK + hops * (OTHER + HIT) + (8 + ENVELOPE) / rate for hops in (3, 4)]
@@ -147,7 +147,7 @@ until = "80us"
     before = [way_of[0] + 3 * TCAM, way_of[0], way_of[0]]
     cut = (25.5e-6 - 2 * sum(before) + 10e-6) / 2 + way_of[1] + 4 * TCAM
     around = [way_of[1] + searches * TCAM] * 3
-    # The cable is back before host 2 answers for the eighth time.
+    # The cable is up again before host 2 replies for the eighth time.
     back = (way_of[1] + way_of[0] + (2 * searches + 3) * TCAM) / 2
     after = [way_of[0] + 3 * TCAM / 2, way_of[0]]
     assert times == exactly(sorted([*before, cut, *around, back, *after]))
@@ -155,7 +155,7 @@ until = "80us"
 
 
 def test_a_cache_of_one_entry_forgets(run: Run, tmp_path: Path) -> None:
-    """Every rank sends to all others, so every lookup at a port misses."""
+    """Every rank sends to all other ranks, so every lookup at a port misses."""
     one = fabric(tmp_path / "one.toml", CACHE_TABLE + 'hash = "crc"\nentries = 1\nways = 1')
     all_hosts = fabric(tmp_path / "all.toml", CACHE_TABLE + 'hash = "crc"')
     tags = fabric(tmp_path / "tags.toml", CACHE_TABLE)

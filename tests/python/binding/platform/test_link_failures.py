@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Links that a platform turns off during a run: calls that need one do not count as complete."""
+"""Links that a platform turns off during a run: calls that need such a link do not complete."""
 
 from pathlib import Path
 from typing import Protocol
@@ -11,13 +11,13 @@ from tests.support.simulated import Program, Result
 
 INTS = 1_000_000
 BREAKS_S = 0.001
-"""Well before 4 MB have crossed a link of 1 Gb/s."""
+"""Time of failure, well before 4 MB have crossed a link of 1 Gb/s."""
 OFF = f"is off at {BREAKS_S} s of simulated time"
 CALL = f"MPI_Allreduce({INTS} x MPI_INT, MPI_SUM) on MPI_COMM_WORLD"
 
 
 def platform(path: Path, link: str, at_s: float) -> Path:
-    """Write a star of three hosts around a smart switch, one link of which is turned off."""
+    """Write a star of three hosts around a smart switch, with a link that is turned off."""
     hosts = "".join(
         f'<host id="host-{n}" speed="1Gf" core="8"/>'
         f'<link id="cable-{n}" bandwidth="1Gbps" latency="1us"/>'
@@ -114,7 +114,7 @@ def test_what_needs_a_link_that_is_turned_off_fails_and_says_so(
     assert f"weft: {outcome['message']}" in result.stderr.splitlines()
     assert "simgrid" not in result.stderr
     assert result.record["simulated_time_s"] == pytest.approx(BREAKS_S)
-    # No rank has received its result.
+    # no rank has received its result
     assert result.stdout == ""
     assert result.rows(path=offload) == []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [noise] table: OS noise and link jitter against closed forms, and reproducible seeds."""
+"""The [noise] table: OS noise and link jitter compared with closed forms; reproducible seeds."""
 
 import json
 import math
@@ -209,7 +209,7 @@ def broadcast() -> Path:
 
 
 def test_multicasts_have_jitter_on_each_way(broadcast: Path, tmp_path: Path) -> None:
-    """Barrier, multicast and handshake cross two links each; only one of two ranks receives."""
+    """Barrier, multicast and handshake each cross two links; only one of two ranks receives."""
 
     def phases_us(fabric: str) -> list[float]:
         arguments = ("bcast", "mpi", "4096", "1")

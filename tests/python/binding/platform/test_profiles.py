@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Profiles of a SimGrid platform: links that go down and up, or have less bandwidth, and hosts."""
+"""Profiles of a SimGrid platform: hosts and links that fail and recover, and reduced bandwidths."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def faults() -> str:
 
 
 def platform(folder: Path, *, link: str = "", host: str = "", profile: str = "") -> str:
-    """Write a platform of two hosts and a link, and the profile that one of them may have."""
+    """Write a platform of two hosts and a link, either of which may have the profile."""
     (folder / "profile").write_text(profile)
     path = folder / "two.xml"
     path.write_text(f"""<?xml version='1.0'?>
@@ -96,7 +96,7 @@ def test_bandwidth_that_halves(jobs: str, tmp_path: Path) -> None:
         times.append(took(record))
         assert times[-1] == took(flow(jobs, path))
     assert times[0] - times[1] == pytest.approx(0.001, rel=CLOSE)
-    assert times[0] == pytest.approx(2 * alone - 0.001, rel=1e-5)  # but for MPI_Init
+    assert times[0] == pytest.approx(2 * alone - 0.001, rel=1e-5)  # except for MPI_Init
 
 
 def test_a_link_that_stays_down_ends_the_run(jobs: str, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_host_that_is_turned_off_ends_the_run(jobs: str, tmp_path: Path, recov
 
 
 def exported(folder: Path) -> str:
-    """Export tofino-4, with the cable of a host down from 200 to 530 us."""
+    """Export tofino-4, with a host's cable down from 200 to 530 us."""
     path = folder / "tofino-4.xml"
     weft.Fabric("tofino-4").export(path)
     text = path.read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The [routing] table: equal results under every policy, the links that messages take, seeds."""
+"""The [routing] table: equal results under every policy, links used by messages, seeds."""
 
 import json
 from pathlib import Path
@@ -117,7 +117,7 @@ def test_the_record_counts_the_links_of_the_chosen_route(exchanges: Path, tmp_pa
     for seed in range(6):
         on = fabric(tmp_path, f'policy = "ecmp"\nseed = {seed}')
         used = links(run(tmp_path, exchanges, ("alone", str(BYTES), "1"), on))
-        # Only the exchange of the first and the last host has large messages.
+        # Only the exchange between the first and the last host uses large messages.
         large = {name: bytes_ for name, bytes_ in used.items() if bytes_ >= BYTES}
         up = {name for name in large if name.startswith("level1-0--") and name.endswith(".up")}
         down = {name for name in large if name.startswith("level1-3--") and name.endswith(".down")}
@@ -125,7 +125,7 @@ def test_the_record_counts_the_links_of_the_chosen_route(exchanges: Path, tmp_pa
         ((spine,), (same,)) = (
             {name.split("--")[1].split(".")[0] for name in set_} for set_ in (up, down)
         )
-        assert spine == same  # the message goes down where it came up
+        assert spine == same  # the message returns over the same spine
         spines.add(spine)
     assert len(spines) > 1
 

@@ -77,7 +77,7 @@ LARGE = [
 
 @dataclass(frozen=True)
 class Row:
-    """One of SimGrid's routes."""
+    """Route of a SimGrid cluster."""
 
     source: int
     destination: int
@@ -152,7 +152,7 @@ def load(folder: Path, kind: str, words: list[str]) -> _core.Fabric:
 
 
 def simgrid_step(link: str) -> tuple[int, str]:
-    """Return the number that SimGrid gives a link's cable, and the link's direction."""
+    """Return SimGrid's number for a link's cable, and the link's direction."""
     found = re.search(r"_(\d+)_(UP|DOWN)$", link)
     assert found
     return int(found[1]), found[2].lower()
@@ -182,7 +182,7 @@ class Comparison:
         self.jumps = 0
 
     def check(self, row: Row) -> None:
-        """Compare one route, unless SimGrid's is disconnected."""
+        """Compare a route, unless SimGrid's is disconnected."""
         self.ways += 1
         if self.kind == "dragonfly" and self.simgrid_jumps(row):
             self.jumps += 1
@@ -235,7 +235,7 @@ class Comparison:
         assert [link.split("_")[0] for link in row.links] == ["local", *between, "local"]
 
     def simgrid_jumps(self, row: Row) -> bool:
-        """Return whether SimGrid's route is disconnected."""
+        """Return true if SimGrid's route is disconnected."""
         chassis, routers = (int(word.split(",")[0]) for word in self.words[1:3])
         source, destination = (host // int(self.words[3]) for host in (row.source, row.destination))
         same_group = source // (chassis * routers) == destination // (chassis * routers)
@@ -249,7 +249,7 @@ class Comparison:
         return True
 
     def color(self, name: str, other: str) -> str:
-        """Return the kind of cable between two routers."""
+        """Return the cable colour between two routers."""
         group, router, other_group, other_router = map(int, re.findall(r"\d+", name + other))
         if group != other_group:
             return "blue"

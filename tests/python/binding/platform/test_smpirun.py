@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""The platform library under plain smpirun, and runs without offloading, which it must not slow."""
+"""The platform library under plain smpirun, and runs without offloading, which stay as fast."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +18,7 @@ EQUAL = simulated.fabric("equal-platforms")
 
 
 def times_by_step(result: Result) -> dict[str, list[float]]:
-    """Return the ranks' sorted times: a tie may let ranks that send to one receiver swap theirs."""
+    """Return the ranks' sorted times: ranks that send to one receiver may swap theirs in a tie."""
     times = defaultdict(list)
     for line in result.lines:
         _, step, size, time = line.split()
@@ -43,7 +43,7 @@ def test_what_is_not_offloaded_takes_the_time_that_it_takes_on_stock_simgrid(
 def test_own_messages_take_the_times_of_stock_simgrid_without_its_shortcuts(
     run: Run, program: Program
 ) -> None:
-    """Lazy updates leave some of SimGrid's flows with an outdated rate: 1 % of an Alltoall here."""
+    """SimGrid's lazy updates leave some flows with an outdated rate: 1 % of an Alltoall here."""
     precisely = ("network/optim:Full", "precision/timing:1e-13")
     stock = simulated.run_stock(program("traffic.c"), settings=precisely)
     options = ("--fallback", "smpi:ompi", "--messages", "weft")
@@ -56,7 +56,7 @@ def test_own_messages_take_the_times_of_stock_simgrid_without_its_shortcuts(
 
 @pytest.mark.parametrize("setting", ["network/latency-factor:0:1.0;4112:1.357", "smpi/wtime:1e-9"])
 def test_those_times_tell_simulations_apart(program: Program, setting: str) -> None:
-    """Guard: the test above would pass on any platform if these times did not differ."""
+    """Guard: if these times did not differ, the test above would pass on any platform."""
     traffic = program("traffic.c")
     stock = simulated.run_stock(traffic)
     other = simulated.run_stock(traffic, settings=(setting,))
@@ -80,7 +80,7 @@ def test_weft_run_loads_the_installed_library(run: Run) -> None:
 
 
 def test_shared_memory_is_no_file_on_a_disk(run: Run) -> None:
-    """Linux keeps writing such files back to the disk, which stalls the ranks."""
+    """Linux writes dirty pages of files back to the disk, which would stall the ranks."""
     block = "memfd:simgrid-shmalloc"
     assert run("loaded.c", block, ranks=2).lines == [f"/{block} (deleted)"]
 
@@ -109,7 +109,7 @@ DISKS = """<?xml version='1.0'?>
 
 
 def test_files_of_mpi_take_the_time_of_a_platforms_disk(program: Program, tmp_path: Path) -> None:
-    """The hosts of a fabric have no disk; binding/process/test_failures.py covers the refusal."""
+    """Hosts of fabrics have no disk; binding/process/test_failures.py covers their refusal."""
     platform = tmp_path / "disks.xml"
     platform.write_text(DISKS)
     command = simulated.weft_command(program("files.c"), ranks=1)
@@ -132,7 +132,7 @@ CABINETS = """<?xml version='1.0'?>
 
 
 def test_ranks_go_to_hosts_in_the_order_of_their_numbers(program: Program, tmp_path: Path) -> None:
-    """In lexicographic order, ranks 1 and 2 would run on node-10 and node-11, maybe elsewhere."""
+    """In lexicographic order, ranks 1 and 2 would run on node-10 and node-11."""
     platform = tmp_path / "cabinets.xml"
     platform.write_text(CABINETS)
     command = simulated.weft_command(program("hosts.c"), ranks=12)
@@ -151,7 +151,7 @@ def test_ranks_go_to_hosts_in_the_order_of_their_numbers(program: Program, tmp_p
 def test_plain_smpirun_simulates_what_weft_run_does(
     run: Run, program: Program, tmp_path: Path, offload: str
 ) -> None:
-    # At least as many elements as ranks: weft's corrections of SMPI's `ompi` need LD_PRELOAD.
+    # at least as many elements as ranks: weft's fixes for SMPI's `ompi` need LD_PRELOAD
     arguments = ("16,1024,100000", "1", "30")
     options = ("--offload", offload, "--fallback", "smpi:ompi", "--messages", "smpi")
     by_weft = run("latency.c", *arguments, options=options)
@@ -187,7 +187,7 @@ def test_more_ranks_than_hosts_go_round_robin(program: Program, tmp_path: Path) 
     assert result.status == 0, result.stderr
     assert (result.record["ranks"], result.record["hosts_used"]) == (9, 4)
     assert result.row()["communicator_size"] == 9
-    # Three ranks on the first host, two on each of the others.
+    # Three ranks on the first host, two ranks on each other host.
     ups = [link["bytes"] for link in result.record["links"] if link["name"].endswith(".up")]
     assert [bytes_ / ups[1] for bytes_ in ups] == [1.5, 1, 1, 1]
 
@@ -305,7 +305,7 @@ def test_without_a_record_a_deadlock_is_said_at_once(program: Program) -> None:
 
 
 def test_ranks_side_by_side_are_refused(program: Program) -> None:
-    """SMPI crashes on such ranks even without weft."""
+    """SMPI crashes with such a placement even without weft."""
     traffic = program("traffic.c")
     settings = ("contexts/nthreads:2",)
     result = simulated.run_library(traffic, settings=settings, WEFT_FABRIC="tofino-4")

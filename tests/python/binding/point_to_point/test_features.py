@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Features of runs besides messages: the same data and times with both transports.
+"""Features of runs other than messages: equal data and times with both transports.
 
 SimGrid's shortcuts are off, as in test_transport.py.
 """
@@ -17,7 +17,7 @@ from tests.support.simulated import Program, Result, Run, read_record, weft
 ROUNDING = 1e-9
 PRECISELY = (
     *("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13"),
-    *("--set", "mpi.progress=thread"),  # SMPI's messages do not wait for ranks that compute
+    *("--set", "mpi.progress=thread"),  # SMPI's messages do not wait for computing ranks
 )
 TRANSPORTS = ("smpi", "weft")
 OS_NOISE = """
@@ -49,12 +49,12 @@ FEATURES = {
     "collectives of SMPI": ("hdr100-8", "", ("--offload", "off", "--fallback", "smpi:mpich")),
 }
 SEED_AND_ROUNDS = ("5", "4")
-"""No tie decides in this program; in others, jitter may draw its numbers in another order."""
+"""This program has no ties; in other programs, jitter may draw its numbers in another order."""
 MEASURED = ("wall_time_s", "cpu_time_s", "peak_memory_bytes", "command", "messages", "profile")
 
 
 def is_close(one: object, other: Any) -> bool:
-    """Return whether two records are equal but for rounding."""
+    """Return true if two records are equal except for rounding."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(is_close(one[key], other[key]) for key in one)
     if isinstance(one, list):
@@ -65,7 +65,7 @@ def is_close(one: object, other: Any) -> bool:
 
 
 def numbers(result: Result) -> Iterator[float]:
-    """Return the clocks that random_messages.c prints; all data was right."""
+    """Yield the clocks printed by random_messages.c, after a check that all data was correct."""
     for line in result.lines:
         told, _, clocks = line.partition(", clocks ")
         assert " 0 wrong" in told
@@ -109,7 +109,7 @@ def test_timelines_are_equal(run: Run, tmp_path: Path) -> None:
         [one["ts"] + one["dur"] for one in sorted(its, key=by_rank) if "ts" in one]
         for its in events
     ]
-    assert times[1] == pytest.approx(times[0], abs=0.0011)  # three digits are written
+    assert times[1] == pytest.approx(times[0], abs=0.0011)  # the file contains three digits
 
 
 def by_rank(event: dict[str, Any]) -> tuple[int, float]:
@@ -117,7 +117,7 @@ def by_rank(event: dict[str, Any]) -> tuple[int, float]:
 
 
 def test_a_recorded_program_replays_alike(program: Program, tmp_path: Path) -> None:
-    """Computation is recorded once, since its measured time differs from run to run."""
+    """Computation is recorded once, since its measured time differs between runs."""
     halo = str(program("random_messages.c"))
     trace = tmp_path / "trace"
     recorded = weft(

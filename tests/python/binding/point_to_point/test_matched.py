@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Matched probes and receives, over both transports; tests/smpi/matched.c checks the data."""
+"""Matched probes and receives with both transports; tests/smpi/matched.c checks the data."""
 
 import pytest
 

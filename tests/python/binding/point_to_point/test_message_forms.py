@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""One message in each form of send and receive against closed forms (docs/models.md)."""
+"""One message in each form of send and receive, compared with closed forms (docs/models.md)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tests.support.simulated import Run
 EAGER_BELOW = 65536
 POLL = 1e-7
 ROUNDING = 2e-12
-"""Times are printed to 1e-12 s."""
+"""Rounding of printed times, 1e-12 s."""
 
 MPI = f"""
 [mpi]
@@ -62,13 +62,13 @@ class Case:
         return any(word in self.sent.case for word in POLLED)
 
     def expected(self) -> tuple[float, float]:
-        """Return when the sender and the receiver end."""
+        """Return the end times of sender and receiver."""
         small = self.size < EAGER_BELOW
         partitioned = self.form.startswith("P")
         buffered = "bsend" in self.form.lower()
         synchronous = "ssend" in self.form.lower()
         copied = not partitioned and not synchronous and (small or buffered)
-        # Blocking and persistent sends that wait for the receiver cost their core nothing (SMPI).
+        # Blocking and persistent sends that wait for the receiver do not occupy their core (SMPI).
         pays = copied or partitioned or synchronous or self.form.startswith("I")
         sending = (1e-6 if pays else 0.0) + (self.size / 2e9 if small else 0.0)
         receiving = 3e-6 + (self.size / 4e9 if small else 0.0) if copied else 0.0
@@ -97,7 +97,7 @@ def cases(lines: list[str]) -> Iterator[Case]:
 def test_all_forms_take_their_closed_forms(
     run: Run, source: str, number: int, others: int, tmp_path: Path
 ) -> None:
-    """Another rank that polls makes no difference, nor does the order of the cases."""
+    """Neither another rank that polls nor the order of the cases makes a difference."""
     fabric = fabrics.with_free_hosts(tmp_path, "star-8")
     fabric.write_text(fabric.read_text(encoding="utf-8") + MPI, encoding="utf-8")
     found = list(cases(run(source, on=str(fabric), ranks=2 + others).lines))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Partitioned messages over both transports; tests/smpi/partitioned.c checks the data."""
+"""Partitioned messages with both transports; tests/smpi/partitioned.c checks the data."""
 
 import pytest
 

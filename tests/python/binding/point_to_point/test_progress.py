@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`[mpi] progress` and `rendezvous`: when messages start whose ranks compute."""
+"""`[mpi] progress` and `rendezvous`: start times of messages whose ranks compute."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.support.simulated import Run
 HALO = 1 << 22
 EAGER = 1 << 10
 COMPUTE_US = 1000
-# fabrics/star-8.toml: two links and a switch; the share of the bandwidth that a message gets.
+# fabrics/star-8.toml: two links and a switch; the fraction of the bandwidth that a message gets.
 TRANSFER_US = 2.3205 * (2 * 0.94 + 0.4955) + (HALO + 16) / (12.5e3 * 0.961934)
 LATER_US = 50
 REQUEST_US = 0.9902 * (2 * 0.94 + 0.4955)
@@ -17,7 +17,7 @@ REQUEST_US = 0.9902 * (2 * 0.94 + 0.4955)
 def times(
     run: Run, mode: str, *settings: str, size: int = HALO, compute: int = COMPUTE_US, tests: int = 0
 ) -> tuple[float, float]:
-    """Return when each rank has completed its requests, in us."""
+    """Return the time in us at which each rank has completed its requests."""
     options = [word for setting in settings for word in ("--set", f"mpi.{setting}")]
     result = run(
         "overlapped.c",
@@ -73,14 +73,14 @@ def test_the_sender_takes_part_only_if_it_writes(run: Run, scheme: str, tests: i
 
 
 def test_what_comes_inside_a_call_is_answered_there(run: Run) -> None:
-    """Rank 1 leaves MPI_Recv, and computes, once the data is on its way."""
+    """Rank 1 leaves MPI_Recv and computes once the data is in flight."""
     first, second = times(run, "waiting")
     assert first == pytest.approx(TRANSFER_US, abs=0.01)  # the flag shares the link
     assert LATER_US + COMPUTE_US < second < LATER_US + COMPUTE_US + 2 * REQUEST_US
 
 
 def test_a_request_that_is_still_on_its_way_has_not_been_seen(run: Run) -> None:
-    """Rank 1 is in MPI_Recv when rank 0 sends, but leaves before the request has come."""
+    """Rank 1 is in MPI_Recv when rank 0 sends, but leaves before the request arrives."""
     _, second = times(run, "early")
     assert second == pytest.approx(REQUEST_US + COMPUTE_US + TRANSFER_US, abs=0.5)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Messages that are never sent or never received: the run says whose they are."""
+"""Messages that are never sent or never received: the run names their ranks."""
 
 import re
 

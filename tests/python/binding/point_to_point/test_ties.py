@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Messages sent at one instant: MPI_ANY_SOURCE gets them in the order of their senders' ranks."""
+"""Simultaneous messages: MPI_ANY_SOURCE receives them in the order of their senders' ranks."""
 
 import pytest
 
 from tests.support.simulated import Run
 
 SENDERS = 6
-"""Senders; further ranks send nothing."""
+"""Number of senders; further ranks send nothing."""
 SIZES = {"eager": 8, "rendezvous": 200_000}
 
 
 def order(run: Run, how: str, way: str, *, ranks: int, size: int, messages: str) -> list[str]:
-    """Return the senders in the order in which rank 0 receives from them, then the end's time."""
+    """Return the senders in the order of rank 0's receives, then the end time."""
     arguments = (how, way, str(SENDERS), str(size))
     options = ("--ppn", "2" if ranks > 8 else "1", "--messages", messages)
     (line,) = run("ties.c", *arguments, ranks=ranks, on="hdr100-8", options=options).lines

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Point-to-point messages by weft's own transport: data and times equal SMPI's.
+"""Point-to-point messages with weft's own transport: data and times equal SMPI's.
 
-SimGrid's shortcuts are off: it merges events that are less than 1 ns apart, and its lazy updates
-leave some flows with an outdated rate.
+SimGrid's shortcuts are off: SimGrid merges events that are less than 1 ns apart, and its lazy
+updates leave some flows with an outdated rate.
 """
 
 import os
@@ -17,7 +17,7 @@ LINE = re.compile(r"(\d+): (\d+) wrong, sum (\d+), clocks (.*)")
 ROUNDING = 1e-9
 PRECISELY = (
     *("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13"),
-    *("--set", "mpi.progress=thread"),  # SMPI's messages do not wait for ranks that compute
+    *("--set", "mpi.progress=thread"),  # SMPI's messages do not wait for computing ranks
 )
 PLACEMENTS = {
     "one rank a host": ("star-8", 4, ()),
@@ -33,12 +33,12 @@ PLACEMENTS = {
 # `WEFT_RANDOM_PROGRAMS=10000 pytest …/test_transport.py -k programs` runs that many programs.
 PROGRAMS = int(os.environ.get("WEFT_RANDOM_PROGRAMS", "200")) // len(PLACEMENTS)
 AT_ONCE = 100
-"""Programs of one simulation."""
+"""Programs per simulation."""
 MOST_TIES = 1
 
 
 def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
-    """Return the checksum and the clocks of each rank; all data was right."""
+    """Return the checksum and the clocks of each rank, after a check that all data was correct."""
     assert result.status == 0, result.stderr
     found = [match for line in result.lines if (match := LINE.match(line))]
     assert {match[2] for match in found} == {"0"}
@@ -46,7 +46,7 @@ def clocks(result: Result) -> dict[str, tuple[str, list[float]]]:
 
 
 def differing(run: Run, placement: str, *arguments: str) -> list[str]:
-    """Run the program with both transports: data and statuses are equal.
+    """Run the program with both transports, and check that data and statuses are equal.
 
     Returns the programs whose times differ.
     """
@@ -83,7 +83,7 @@ def test_random_messages_take_the_times_of_smpi(run: Run, placement: str) -> Non
 def test_random_messages_arrive_where_they_wait_for_ranks(
     run: Run, placement: str, scheme: str
 ) -> None:
-    """All data arrives, and statuses are those of messages that need no ranks."""
+    """All data arrives, with the same statuses as for messages that do not wait for ranks."""
     fabric, ranks, options = PLACEMENTS[placement]
     options = (*options, *PRECISELY[:-2], "--set", f"mpi.rendezvous={scheme}")
     late = run(PROGRAM, "1", "2", "programs", "40", ranks=ranks, on=fabric, options=options)
@@ -102,7 +102,7 @@ def test_random_messages_arrive_where_they_wait_for_ranks(
 @pytest.mark.parametrize("seed", range(1, PROGRAMS + 1, AT_ONCE))
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_random_programs_take_the_times_of_smpi(run: Run, placement: str, seed: int) -> None:
-    """SMPI decides some ties by what earlier programs have left behind; alone, times are equal."""
+    """Earlier programs influence some of SMPI's ties; in separate runs, times are equal."""
     programs = min(AT_ONCE, PROGRAMS + 1 - seed)
     ties = differing(run, placement, str(seed), "2", "programs", str(programs))
     assert len(ties) <= MOST_TIES
@@ -112,7 +112,7 @@ def test_random_programs_take_the_times_of_smpi(run: Run, placement: str, seed: 
 
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_what_smpi_crashes_of(run: Run, seed: int) -> None:
-    """Cancelled receives, restarted requests of types with gaps, messages to oneself."""
+    """The program cancels receives, restarts requests of types with gaps, and sends to itself."""
     clocks(
         run(PROGRAM, str(seed), "8", "alone", ranks=6, options=("--ppn", "2", "--messages", "weft"))
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Ranks that wait for each other outside MPI end the run; waits for other things do not."""
+"""Ranks that wait for each other outside MPI end the run; other waits do not."""
 
 import fcntl
 from pathlib import Path

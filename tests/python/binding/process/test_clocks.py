@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Clocks that programs read, and time that they let pass, are simulated."""
+"""Simulated clocks: reads by programs, and sleeps."""
 
 import os
 import subprocess

@@ -67,7 +67,7 @@ def test_procedures_of_defined_output_use_the_unit_of_their_statement(
 
 
 def test_a_program_that_only_opens_files_runs(run: Run, tmp_path: Path) -> None:
-    """Nothing else of libgfortran is called, so that the linker leaves it out."""
+    """The program calls nothing else of libgfortran, so the linker omits the rest."""
     result = run("only_open.f90", cwd=tmp_path, status=2)
     assert "Cannot open file 'no-such-input'" in result.stderr
     assert (tmp_path / "written.txt").exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Failing programs: one message, a status other than 0, a record, and no leftovers."""
+"""Failing programs: one error message, a nonzero status, a record, and no leftovers."""
 
 import json
 import os
@@ -23,7 +23,8 @@ class Failure:
     says: tuple[str, ...]
 
 
-# Numbers follow the order in which ranks leave the exchange of colours; the other half is first.
+# Numbers follow the order in which ranks leave the exchange of colours; the other half leaves
+# first.
 WORLD, HALF = "on MPI_COMM_WORLD", "on communicator 1 (of 2 ranks)"
 INT_SUM = "MPI_Allreduce(1 x MPI_INT, MPI_SUM)"
 RULE = "All ranks of a communicator must call the same collectives in the same order."
@@ -47,7 +48,7 @@ def early(status: int) -> Failure:
 FATAL = "MPI_ERRORS_ARE_FATAL ends the program"
 
 FAILURES = {
-    # Any rank may enter first: all leave the previous call at the same time.
+    # Any rank may enter first, because all ranks leave the previous call at the same time.
     "other-collective": mismatch(WORLD, 2, f" called {INT_SUM}", "rank 1 called MPI_Barrier()"),
     "other-count": mismatch(
         WORLD,
@@ -149,7 +150,7 @@ FAILURES = {
 
 @dataclass(frozen=True)
 class Place:
-    """Working directory of a run, which reveals leftover files."""
+    """Working directory of a run, to detect leftover files."""
 
     work: Path
     temporary: Path
@@ -263,7 +264,7 @@ def start(program: Program, place: Place) -> "subprocess.Popen[str]":
         program("failures.c"), "run-for-ever", options=("--json", "record.json")
     )
     process = subprocess.Popen(
-        # nohup ignores SIGHUP, and children inherit that.
+        # nohup ignores SIGHUP, and children inherit the disposition
         ["env", "--default-signal=HUP", *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Names, addresses and processors that ranks find: those of their simulated hosts."""
+"""Names, addresses and processors seen by ranks are those of their simulated hosts."""
 
 import os
 from pathlib import Path
@@ -10,11 +10,11 @@ from tests.python.binding.process.test_clocks import by_weft, run
 from tests.support import simulated
 
 CORES = 72
-"""Cores of a host of the fabric that tests run on."""
+"""Cores per host of the test fabric."""
 
 
 def facts(line: str) -> dict[str, str]:
-    """Return the pairs of words after the rank and its host."""
+    """Return the word pairs after the rank and its host."""
     words = line.split()[3:]
     return dict(zip(words[::2], words[1::2], strict=True))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Process state of libraries: each rank has its own, as if it were a process."""
+"""Process state of libraries: each rank has its own state, like a process."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def of_rank(text: str, rank: int) -> list[str]:
 
 
 def alone(source: Path, rank: int, folder: Path, environment: dict[str, str]) -> list[str]:
-    """Return the output of a single process without MPI that is given its rank."""
+    """Return the output of a separate process without MPI, given its rank."""
     compiler, *libraries = COMPILERS[source.suffix]
     command = [compiler, "-DALONE", "-O1", str(source), *libraries]
     program = compiled.made(f"{source.stem}-alone", [source], command)

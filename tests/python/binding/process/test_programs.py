@@ -139,7 +139,7 @@ def test_a_library_that_uses_another_mpi_is_refused(with_libraries: Path, tmp_pa
 
 
 def test_each_rank_has_the_variables_of_its_templates(tmp_path: Path) -> None:
-    """GCC makes such variables unique in the process, however often the library is loaded."""
+    """GCC makes such variables unique in the process, even if a library is loaded repeatedly."""
     source = tmp_path / "unique.cpp"
     source.write_text("""
         #include <mpi.h>
@@ -292,7 +292,7 @@ def test_programs_that_ranks_start_are_not_weft_s(run: Run) -> None:
 def test_a_rank_s_memory_is_as_the_c_library_s(
     run: Run, monkeypatch: pytest.MonkeyPatch, name: str, value: str, whose: str
 ) -> None:
-    """With and without mimalloc, each rank's calloc of 1 GiB only occupies the pages it touches."""
+    """With and without mimalloc, a rank's calloc of 1 GiB occupies only the touched pages."""
     monkeypatch.setenv(name, value)
     result = run("allocator.c")
     assert result.lines == [whose]
@@ -311,7 +311,7 @@ def test_memory_is_so_however_ranks_are_kept_apart(run: Run, setting: str, whose
 
 
 def test_memory_is_so_where_addresses_are_limited(run: Run) -> None:
-    """mimalloc cannot reserve its address range then."""
+    """With limited addresses, mimalloc cannot reserve its address range."""
     result = run("allocator.c", addresses=64 << 30)
     assert result.lines == ["weft-malloc.so"]
 
@@ -361,7 +361,7 @@ def start(program: Program, temporary: Path) -> "subprocess.Popen[str]":
 
 
 def of_directory(directory: Path) -> list[int]:
-    """Return the processes that have the directory on their command lines."""
+    """Return the processes whose command lines contain the directory."""
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdigit():

@@ -5,11 +5,11 @@ import pytest
 
 from tests.support.simulated import Result, Run
 
-SPEED = ("--host-speed", "76.8Gf")  # the fabric's own speed: no scaling
+SPEED = ("--host-speed", "76.8Gf")  # the fabric's own speed, without scaling
 
 
 def computed(result: Result) -> list[int]:
-    """Return the number of iterations that each rank computed."""
+    """Return the number of iterations computed by each rank."""
     return [int(line.split()[-1]) for line in result.lines]
 
 

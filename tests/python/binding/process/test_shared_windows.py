@@ -6,7 +6,7 @@ import pytest
 from tests.support.simulated import Run
 
 PLACES = [(1, 1), (2, 2), (4, 4), (8, 4), (6, 2)]
-"""Pairs of ranks and ranks per host."""
+"""Numbers of ranks and ranks per host."""
 
 
 @pytest.mark.parametrize("noncontig", [(), ("noncontig", "1")])

@@ -13,7 +13,7 @@ from weft.base import paths
 
 STACK_KIB = 64
 TOUCHES_THE_LAST_PAGE_KIB = 63
-"""The function's frames are slightly smaller, and its callers need stack as well."""
+"""The function's frames are slightly smaller, because its callers also need stack."""
 
 
 def run(
@@ -96,7 +96,7 @@ end subroutine
 def test_an_array_that_only_its_far_end_is_touched_of_does_not_jump_over_the_guard(
     word: str, name: str, source: str, mib: int, guards: str, tmp_path: Path
 ) -> None:
-    """The far end lies in the stack of another rank, which has room for it."""
+    """The far end lies in the stack of another rank, which has enough space for it."""
     (tmp_path / name).write_text(source)
     options = [f"-DBYTES={mib << 20}", "-O2", *(["-fstack-arrays"] if word == "f90" else [])]
     command = [*simulated.WEFT, word, *options, name, "-o", "far"]

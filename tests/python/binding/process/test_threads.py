@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Threads of programs: MPI from threads other than main's, and inside OpenMP's parallel regions."""
+"""Threads of programs: MPI calls from threads other than main, and in OpenMP parallel regions."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_threads_may_call_mpi_one_at_a_time(ranks: int) -> None:
     result = simulated.run_command(command)
     right = sorted(line for line in result.lines if line not in times(result.lines))
     assert right == sorted(f"rank {rank} is right" for rank in range(ranks)), result.stderr
-    # Whichever thread calls, the times of collectives and exchanges are the same.
+    # The times of collectives and exchanges do not depend on the calling thread.
     again = simulated.run_command(command)
     assert times(again.lines)[:2] == times(result.lines)[:2]
 
@@ -43,7 +43,7 @@ def test_threads_may_call_mpi_in_all_kinds_of_runs(options: tuple[str, ...]) -> 
 def test_calls_of_several_threads_wait_for_each_other() -> None:
     command = simulated.weft_command(threaded("threads_at_once.c"), "polling", on="star-8", ranks=3)
     result = simulated.run_command(command)
-    # Each of 3 threads receives rank + thread of the left neighbour, 5 times.
+    # Each of 3 threads receives rank + thread of the left neighbour 5 times.
     assert result.lines == [f"provided 1, sum {5 * 3 * (0 + 1 + 2) + 5 * 3 * (0 + 1 + 2)}"]
 
 
@@ -71,7 +71,7 @@ def test_a_thread_may_end_its_rank(how: str, status: int, message: str) -> None:
     result = simulated.run_command(command)
     assert result.status == status
     assert message in result.stderr
-    if how in ("0", "5"):  # the others go on
+    if how in ("0", "5"):  # all other ranks continue
         assert sorted(result.lines) == ["rank 0", "rank 2"]
 
 
@@ -92,7 +92,7 @@ def test_a_thread_may_end_its_job_alone(how: str) -> None:
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("messages", ["weft", "smpi"])
 def test_variables_of_openmps_threads_persist(ranks: int, messages: str) -> None:
-    """A shared pool gave a rank another's threads, and smaller teams of others ended its own."""
+    """With a shared pool, ranks got each other's threads, and smaller teams ended a rank's own."""
     command = simulated.weft_command(
         threaded("thread_state.c"), on="star-8", ranks=ranks, options=("--messages", messages)
     )

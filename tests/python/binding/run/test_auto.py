@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--offload auto`: each call ends, at its last rank, as early as with the better alternative.
+"""`--offload auto`: each call's last rank ends as early as with the better alternative.
 
-For consecutive calls of one collective the total time counts: on the hosts, ranks that leave a
-Reduce or Bcast early begin the next call. The call that is timed alone here follows one like it,
-so it is carried out in the way that is faster for a sequence.
+For consecutive calls of one collective, the total time counts: on the hosts, ranks that leave a
+Reduce or Bcast early begin the next call. The single timed call follows an identical call, so weft
+chooses the alternative that is faster for a sequence.
 """
 
 from pathlib import Path
@@ -58,7 +58,7 @@ def check_auto(on: str, ranks: int) -> None:
         singles, rows = zip(*(times[call] for times in both), strict=True)
         chosen = singles[rows.index(min(rows))]
         assert single <= 1.02 * chosen, (call, ranks, single, singles)
-        # The first call of a sequence cannot be recognised as such.
+        # The first call of a sequence cannot be recognised.
         assert row <= 1.02 * (min(rows) + min(singles) / ROW), (call, ranks, row, rows)
 
 
@@ -76,13 +76,13 @@ def test_auto_takes_the_faster_way(tmp_path: Path, topology: str, ranks: int, sw
 
 @pytest.mark.parametrize("ranks", [2, 3, 5, 6, 7, 8])
 def test_auto_knows_what_messages_cost_without_an_mpi_table(ranks: int) -> None:
-    """SMPI then starts no message before both sides have posted it; predictions must agree."""
+    """Without it, SMPI starts a message once both sides have posted it; predictions must agree."""
     check_auto("hdr100-8", ranks)
 
 
 @pytest.mark.parametrize("ranks", [12, 24])
 def test_auto_counts_the_stage_of_hosts_that_combine(tmp_path: Path, ranks: int) -> None:
-    """Two or three ranks per host, one of which contributes for the others."""
+    """Two or three ranks share each host, and one of them contributes for all."""
     path = tmp_path / "places.toml"
     nic = 'preset = "connectx-6-dx"'
     text = FABRIC.format(topology=STAR, switch="sharp")
@@ -97,7 +97,7 @@ CALLS = 100
 def test_auto_leaves_reductions_in_a_row_to_hosts_that_overlap_them(
     run: Run, ranks: int, elements: int
 ) -> None:
-    """The hosts finish a single reduction later than the switch, but many of them earlier."""
+    """The hosts finish a single reduction later than the switch, but a sequence earlier."""
     one, many = (
         {
             offload: run(
@@ -126,7 +126,8 @@ def test_auto_leaves_reductions_in_a_row_to_hosts_that_overlap_them(
 def test_auto_slows_no_transform_down(run: Run, ranks: int) -> None:
     """NAS FT's checksum is a Reduce between two Alltoalls, which overlap it on the hosts.
 
-    With 8 ranks the switch is faster for the Reduce alone, and predictions consider calls alone.
+    With 8 ranks, the switch is faster for an isolated Reduce, and predictions consider isolated
+    calls.
     """
     hosts, stream, auto = (
         run(
@@ -142,7 +143,7 @@ def test_auto_slows_no_transform_down(run: Run, ranks: int) -> None:
 
 
 def test_auto_gives_reductions_between_others_to_the_switch(run: Run) -> None:
-    """After a barrier no reduction overlaps the previous one, so its last rank's end counts."""
+    """After a barrier, no reduction overlaps the previous one: the end of the last rank counts."""
     result = run(
         *("reduces.c", str(CALLS), "512", "barrier"),
         on="hdr100-8",
@@ -164,7 +165,7 @@ def test_auto_gives_reductions_between_others_to_the_switch(run: Run) -> None:
 def test_auto_decides_an_alltoall(
     run: Run, tmp_path: Path, topology: str, ranks: int, overhead: str, path: str
 ) -> None:
-    """On one switch the NIC's overhead decides; in a tree, offloading leaves other paths idle."""
+    """On one switch, the NIC's overhead decides; in a tree, offloading leaves other paths idle."""
     file = tmp_path / "nic.toml"
     nic = 'preset = "connectx-6-dx"'
     text = FABRIC.format(topology=topology, switch="ideal")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Offloaded calls; fallbacks, their algorithms and the reported reasons.
+"""Offloaded calls; fallbacks with their algorithms and reported reasons.
 
 Offloaded calls change the switch's counters; other calls do not (Belbeisi et al., section 5).
 """
@@ -33,7 +33,7 @@ FALL_BACK = {
     "allgatherv": ("allgatherv", "", "", "collective"),
     "alltoallv": ("alltoallv", "", "", "collective"),
 }
-# Choices of Open MPI 4.1 for 4 ranks and these sizes; Allreduce and Reduce for any operation.
+# Open MPI 4.1's choices for 4 ranks and these sizes; Allreduce and Reduce for any operation.
 OPEN_MPI = {
     "allreduce": "recursive_doubling",
     "reduce": "binary",
@@ -150,7 +150,7 @@ def test_smpis_algorithm_is_the_one_that_was_chosen(
 
 
 def test_algorithms_differ(run: Run) -> None:
-    """Guard: the test above would pass for any algorithm if these did not differ."""
+    """Guard: if the algorithms did not differ, the test above would pass for any algorithm."""
     outputs = {
         tuple(run("latency.c", "100000", options=("--offload", "off", "--fallback", name)).lines)
         for name in ("smpi:rdb", "smpi:lr", "smpi:redbcast", "smpi:ompi")
@@ -212,7 +212,7 @@ REFUSING = {
     "reduce": "scatter_gather",
     "reduce_scatter": "mpich_noncomm",
 }
-"""Algorithms of SMPI that cannot execute calls of seven ranks, each with a host of its own."""
+"""SMPI algorithms that cannot execute calls on seven ranks, each on its own host."""
 
 
 def test_the_library_decides_calls_that_smpis_algorithm_cannot_do(run: Run) -> None:
@@ -242,7 +242,7 @@ def test_the_table_says_what_smpis_algorithm_cannot_do(program: Program, tmp_pat
 
 @pytest.mark.parametrize("selector", ["impi", "mvapich2", "mpich"])
 def test_all_ranks_know_where_the_others_are(run: Run, selector: str) -> None:
-    """SMPI's selectors take algorithms by how ranks share hosts; rank 0 sets that last."""
+    """SMPI's selectors choose algorithms by how ranks share hosts, which rank 0 sets last."""
     options = ("--offload", "off", "--ppn", "3", "--fallback", f"smpi:{selector}")
     result = run(
         "intercommunicators.c", "messages", "4", on="fat-tree-1024", ranks=6, options=options

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Two MPI programs in one simulation: each has an MPI_COMM_WORLD, and SimGrid numbers both -1."""
+"""Two MPI programs in one simulation: SimGrid gives the MPI_COMM_WORLD of each the id -1."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Memory of a run: completed calls release theirs, and copies of a communicator share one group.
+"""Memory of a run: completed calls release memory, and copies of a communicator share a group.
 
-Each bound lies between the previous and the current consumption.
+Each bound lies between the consumption before and after the fix.
 """
 
 from pathlib import Path
@@ -46,12 +46,12 @@ def test_the_peak_is_not_that_of_who_starts_the_simulator(
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 def test_nothing_is_kept_of_a_call(tmp_path: Path, offload: str) -> None:
-    """With `message`, 500 bytes per rank and call used to leak, 44 MiB in total."""
+    """Previously, `message` leaked 500 bytes per rank and call, 44 MiB in total."""
     assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, offload=offload) < 28 * MIB
 
 
 def test_nothing_is_kept_of_messages_between_sockets(tmp_path: Path) -> None:
-    """The flow of each used to stay, 80 MiB in total."""
+    """Previously, the flow of each message remained, 80 MiB in total."""
     options = ("--set", "host.preset=xeon-2-socket")
     assert peak_bytes(tmp_path, "allreduce", 64, 1000, ranks=64, options=options) < 32 * MIB
 
@@ -65,7 +65,7 @@ def test_members_of_copies_share_one_group(tmp_path: Path) -> None:
 def test_nothing_is_kept_of_a_message_that_is_tested(
     program: Program, tmp_path: Path, way: str
 ) -> None:
-    """Each message used to leak 440 bytes, 50 MiB in total."""
+    """Previously, each message leaked 440 bytes, 50 MiB in total."""
     messages, record = 80000, tmp_path / "r.json"
     options = ("-q", "--json", str(record), "--cfg", "smpi/test:1e-6")
     result = simulated.run_command(
@@ -76,7 +76,7 @@ def test_nothing_is_kept_of_a_message_that_is_tested(
 
 
 def test_a_rank_is_small(tmp_path: Path) -> None:
-    """A rank takes a page of stack and 8 KiB, of which 2 KiB belong to the program.
+    """A rank uses a page of stack and 8 KiB, of which 2 KiB belong to the program.
 
     The figure was 20 KiB with two pages of stack, SMPI's empty queues and retained memory of
     schedules, and 14 KB with the objects that SMPI creates for each rank in advance.
@@ -97,7 +97,7 @@ def test_a_rank_is_small(tmp_path: Path) -> None:
 
 
 def test_deques_of_simgrid_are_its_own() -> None:
-    """weft's SimGrid has smaller deques; a program must not pick them up instead of its own."""
+    """weft's SimGrid uses smaller deques; a program must not use them in place of its own."""
     library = SimGrid().launcher.parent.parent / "libsimgrid.so"
     if not (library.parent.parent / ".complete").exists():
         pytest.skip("this SimGrid is not weft's")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Objects of SimGrid and SMPI that weft creates lazily for each rank; behaviour is unchanged.
 
-binding/tuning/test_memory.py covers the memory that this saves.
+binding/tuning/test_memory.py covers the saved memory.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ def printed(
 
 
 def test_a_small_message_begins_before_it_is_waited_for(program: Program, tmp_path: Path) -> None:
-    """The mailbox for small messages needs its receiver from the start."""
+    """The mailbox for small messages requires its receiver from the start."""
     free = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))  # has no small messages
     late, _ = printed(program, "early", on=free)
     there, probed = printed(program, "early", options=ALL_SMALL, on=free)

@@ -2,7 +2,7 @@
 """Runs without tunings: equal data, equal times.
 
 The random programs check every byte themselves. Times agree to 12 digits: messages that share a
-flow add up the same numbers in another order.
+flow add the same numbers in another order.
 """
 
 from pathlib import Path
@@ -23,7 +23,9 @@ RANDOM = ("random_programs", "7", "0", "5")
 WITH_MANY_RANKS = {"message-coalescing", "shared-sleeps"}
 """Tunings that only large runs use, unless WEFT_RANK_FLOWS asks for them."""
 EXACTLY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
-"""SimGrid takes what is due within 1 ns as due now, and re-solves only part of the flows."""
+"""By default, SimGrid treats events within 1 ns as simultaneous, and re-solves only some of the
+flows.
+"""
 HALO = str(paths.example("halo_exchange.c"))
 MEASURED = {
     "peak_memory_bytes",
@@ -38,7 +40,7 @@ MEASURED = {
 
 @pytest.fixture
 def record(program: Program, tmp_path: Path) -> Any:
-    """The record of a run with a choice of tunings."""
+    """Return the record of a run with a selection of tunings."""
 
     def run(choice: str, source: str, *arguments: str, options: Any = ()) -> dict[str, Any]:
         target = tmp_path / "record.json"
@@ -71,7 +73,7 @@ def assert_same(one: Any, other: Any, where: str = "record") -> None:
 
 @pytest.fixture(scope="module")
 def usual() -> dict[str, Any]:
-    """Records with all tunings, by what they are of."""
+    """Return the records with all tunings, by test case."""
     return {}
 
 
@@ -117,7 +119,7 @@ def test_plain_smpirun_refuses_them_too(program: Program) -> None:
 
 
 def test_each_is_asked_for_in_the_binding() -> None:
-    """A row without code would be a name that switches nothing off."""
+    """A row without code would be a name that has no effect."""
     sources = [
         path.read_text(encoding="utf-8") for path in (ROOT / "src" / "binding").rglob("*.?pp")
     ]

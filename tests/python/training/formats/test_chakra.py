@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Chakra execution traces: what each field means, and errors that name the node."""
+"""Chakra execution traces: meaning of each field, and errors that name the node."""
 
 import gzip
 import json

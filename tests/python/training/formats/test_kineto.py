@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Kineto's traces: streams, waits, idle times, collectives and messages of NCCL's kernels."""
+"""Kineto traces: streams, waits, idle times, collectives and messages of NCCL kernels."""
 
 import json
 from pathlib import Path
@@ -115,7 +115,7 @@ def test_a_late_launch_is_time_of_the_host(tmp_path: Path) -> None:
 
 
 def test_waits_of_a_work_that_take_no_time_in_the_trace(tmp_path: Path) -> None:
-    """The second wait call belongs to no launch: the optimizer needs the collective's result."""
+    """The second wait call is outside launches: the optimizer needs the collective's result."""
     wait = event("cuda_runtime", "cudaStreamWaitEvent", 35.0, 1.0, correlation=90)
     inner = event("cuda_runtime", "cudaStreamWaitEvent", 19.0, 1.0, correlation=91)
     wait["args"]["External id"] = 5

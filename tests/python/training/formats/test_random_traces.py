@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Random Chakra traces in time: they end, in an order that dependencies and streams allow."""
+"""Random Chakra traces: simulations end, in an order allowed by dependencies and streams."""
 
 import random
 from collections import defaultdict
@@ -38,7 +38,7 @@ ROUNDING_S = 1e-12
 
 
 class Job:
-    """Random nodes of some ranks; communication of a rank follows its communication before."""
+    """Random nodes of some ranks; communication of a rank depends on its previous communication."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
@@ -99,7 +99,7 @@ def check(operations: list[Operation], rows: Sequence[Mapping[str, Any]]) -> Non
         assert begin <= end
         on_stream[one.stream].append((begin, end, index))
     for spans in on_stream.values():
-        spans.sort(key=lambda span: span[0] + span[1])  # rounding parts the ends of spans
+        spans.sort(key=lambda span: span[0] + span[1])  # rounding separates the ends of spans
         for (_, end, _), (begin, _, _) in pairwise(spans):
             assert end <= begin + ROUNDING_S
 
@@ -121,7 +121,7 @@ def check_choice(operations: list[Operation], rows: Sequence[Mapping[str, Any]])
 def check_communication(rows: Sequence[Mapping[str, Any]]) -> None:
     """Check that no collective ends before the last rank has reached it.
 
-    Ranks of a Bcast may end before others have begun.
+    Ranks of a Bcast may end before other ranks have begun.
     """
     calls: dict[tuple[int, str], list[Mapping[str, Any]]] = defaultdict(list)
     counts: dict[tuple[int, str], int] = defaultdict(int)

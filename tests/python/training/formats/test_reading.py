@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Detection of formats: what is a trace of training, and what is left to other readers."""
+"""Detection of formats: training traces, and files for other readers."""
 
 import gzip
 import json
@@ -82,7 +82,7 @@ def test_other_files_are_left_to_other_readers(tmp_path: Path, name: str, conten
 
 
 def test_damaged_traces_have_one_message(tmp_path: Path) -> None:
-    """Changed, deleted and repeated bytes: a workload or an error, never a traceback."""
+    """Changed, deleted or repeated bytes cause a workload or an error, never a traceback."""
     dice = random.Random(53)
     nodes = [
         node(1, COMPUTE, (), 5, is_cpu_op=True, tid=3),

@@ -64,9 +64,9 @@ def test_recorded_times_are_kept(tmp_path: Path) -> None:
 def test_a_collective_takes_as_long_as_in_nccl_tests(
     tmp_path: Path, kind: int, name: str, ranks: int, fabric: str
 ) -> None:
-    """ASTRA-sim's microbenchmarks are such traces. nccl-tests print the mean of the ranks.
+    """ASTRA-sim's microbenchmarks are such traces. nccl-tests prints the mean over the ranks.
 
-    There, ranks do not begin a call at the same instant: they leave a barrier before it.
+    In nccl-tests, ranks start a call at different times, when they leave the barrier before it.
     """
     nodes = [node(0, COLLECTIVE, comm_type=kind, comm_size=MIB, is_cpu_op=False)]
     trace, ends = write_ranks(tmp_path, *[nodes] * ranks), tmp_path / "ends.csv"
@@ -81,7 +81,7 @@ def test_a_collective_takes_as_long_as_in_nccl_tests(
 
 
 def test_a_ring_takes_the_sum_of_its_steps(tmp_path: Path) -> None:
-    """All ranks send first, as in ASTRA-sim's custom collectives."""
+    """All ranks first send, as in ASTRA-sim's custom collectives."""
     size, ranks = 131_072, 8
 
     def rank(me: int, steps: int) -> list[bytes]:
@@ -107,7 +107,7 @@ def test_a_ring_takes_the_sum_of_its_steps(tmp_path: Path) -> None:
 
 
 def test_collectives_take_the_time_of_the_fabric(tmp_path: Path) -> None:
-    """The recorded second of the Allreduce does not count, what waits for it does."""
+    """The recorded second of the Allreduce is ignored; operations that wait for it are not."""
     events = [
         kernel("backward", 7, 0.0, 1000.0),
         nccl("allreduce", 20, 1000.0, 1e6, MIB, [0, 1]),
@@ -132,7 +132,7 @@ def test_the_text_of_simai(tmp_path: Path) -> None:
 
 
 def simai(tmp_path: Path, ranks: int) -> Path:
-    """Return a layer whose gradients groups of 8 ranks sum and divide."""
+    """Return a layer whose gradients are summed and sharded by groups of 8 ranks."""
     path = tmp_path / f"{ranks}.txt"
     path.write_text(
         f"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: {ranks // 8} ep: 1 pp: 1"
@@ -215,7 +215,7 @@ def test_gpus_for_operations(tmp_path: Path) -> None:
 
 
 def test_the_recorder_has_the_methods_of_programs() -> None:
-    """Tests of readers stand for the core's programs."""
+    """In tests of readers, the recorder replaces the core's programs."""
     methods = ("compute", "collective", "send", "receive", "host_stream")
     for one in (Recorder(True), _core.WorkloadProgram(True)):
         assert all(callable(getattr(one, name)) for name in methods)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`--fallback best`: the fastest algorithm of all for each call, so no library is faster."""
+"""`--fallback best`: the fastest algorithm for each call, so that no library is faster."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from weft.study.bench.modes import Way
 from weft.study.comparison.certainty import of_call
 
 PROGRAM = TESTS / "smpi" / "timed_collectives.c"
-# UCC is no MPI library: its algorithms are not among the best ones.
+# UCC is not an MPI library, so its algorithms are not candidates.
 LIBRARIES = [row["name"] for row in _core.selections() if row["name"] != "ucc-1"]
 SIZES = ("8", "2048", "65536", "524288")
 ROW = 10  # consecutive calls of the program
@@ -73,8 +73,8 @@ def test_no_library_is_faster_than_the_best(tmp_path: Path, ranks: int, ppn: int
     for library in LIBRARIES:
         for call, (single, row) in times(str(fabric), ranks, ppn, library).items():
             assert best[call][0] <= 1.01 * single, (library, call, best[call][0], single)
-            # The first call of a sequence cannot be recognised as such: it uses the algorithm that
-            # is fastest for a single call, after which ranks enter the others at different times.
+            # The first call of a sequence is not known to be one: it uses the fastest algorithm for
+            # a single call, after which ranks enter the later calls at different times.
             most = 1.01 * row + 1.5 * best[call][0] / ROW
             assert best[call][1] <= most, (library, call, best[call][1], row)
 
@@ -162,7 +162,7 @@ def test_a_bench_says_the_gain_over_the_default_and_over_the_best() -> None:
     calls = [Call("allreduce", size, 4, 1, 1) for size in (8, 1024)]
     at = [of_call(1.0, machine, call, "stream", "recursive_doubling") for call in calls]
     best = [of_call(1.0, machine, call, "stream", "nbc_ring") for call in calls]
-    assert at[0].low < 1 < at[0].high < best[0].high < 1.5  # that algorithm was never measured
+    assert at[0].low < 1 < at[0].high < best[0].high < 1.5  # this algorithm was never measured
     (said,) = gains(study, rows)
     assert said == (
         f"stream: 1.50 to 2.00 times as fast as openmpi-5.0 ({format_ratio(1.5 * at[0].low)} to"

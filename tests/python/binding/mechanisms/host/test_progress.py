@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`[mpi] progress`: when a non-blocking collective progresses on the hosts."""
+"""`[mpi] progress`: progress of non-blocking collectives on the hosts."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ from tests.support.simulated import Program, Run, run_command, weft_command
 
 RANKS, ROUNDS = 16, 4
 SHORT, LONG = 1024, 1 << 18
-COMPUTE_US = 3600  # a whole number of us between up to six tests
+COMPUTE_US = 3600  # an integer number of us between up to six tests
 SWITCHED_OFF = ("--offload", "off", "--fallback", "allreduce=recursive_doubling")
 
 
 def times(
     run: Run, tmp_path: Path, progress: str, size: int, tests: int = 0, *, offload: bool = False
 ) -> tuple[float, float, bool]:
-    """Return an Allreduce's time in us, alone and with computation, and whether a test found it."""
+    """Return an Allreduce's time in us, alone and with computation, and true if a test ended it."""
     made = fabrics.make(tmp_path, "star", None, "ideal" if offload else "l2")
     path = fabrics.with_free_hosts(tmp_path, str(made))
     if progress:
@@ -51,13 +51,13 @@ def test_in_calls_long_messages_wait_for_their_receivers(run: Run, tmp_path: Pat
 
 @pytest.mark.parametrize("size", [SHORT, LONG])
 def test_each_test_gets_it_further(run: Run, tmp_path: Path, size: int) -> None:
-    """Each test advances one round; with long messages the first test starts the first round."""
+    """Each test advances one round; with long messages, the first test starts the first round."""
     for tests in range(1, ROUNDS + 2):
         alone, together, found = times(run, tmp_path, "calls", size, tests)
         done = min(ROUNDS, tests if size == LONG else tests + 1)
         left = (ROUNDS - done) / ROUNDS * alone
         assert together == pytest.approx(COMPUTE_US + left, abs=0.3)  # cost of the tests
-        # The last test finds what has arrived since the previous one.
+        # The last test finds all messages that have arrived since the previous one.
         assert found == (tests >= (ROUNDS + 1 if size == LONG else ROUNDS))
 
 
@@ -110,7 +110,7 @@ def test_what_is_no_way_to_go_on_is_refused(program: Program, tmp_path: Path) ->
 def test_waiting_for_all_at_once_takes_what_waiting_for_each_does(
     run: Run, tmp_path: Path, offload: str, message: str
 ) -> None:
-    """MPI_Waitall sleeps if it waits for collectives only; otherwise SimGrid waits."""
+    """MPI_Waitall sleeps if it waits only for collectives; otherwise, SimGrid waits."""
     options = ("--offload", offload, "--cfg", "smpi/test:0")
     on = str(fabrics.with_free_hosts(tmp_path, "tofino-4"))
     printed = {
@@ -124,7 +124,7 @@ def test_waiting_for_all_at_once_takes_what_waiting_for_each_does(
 
 @pytest.mark.parametrize("offload", ["stream", "message", "off"])
 def test_requests_are_smpis_however_they_are_used(run: Run, offload: str) -> None:
-    """With smpi/pedantic all requests are new, have activities, and are completed by SMPI."""
+    """With smpi/pedantic, SMPI itself creates, executes and completes all requests."""
     options = ("--offload", offload, "--cfg", "smpi/test:1e-9")
     lines = run("request_uses.c", on="tofino-4", ranks=4, options=options).lines
     theirs = (*options, "--cfg", "smpi/pedantic:yes")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Collectives that hosts carry out with weft's schedules.
+"""Collectives that hosts execute with weft's schedules.
 
-Their times do not depend on how messages are simulated: coalesced flows, flows that SimGrid takes
-over where other traffic uses their links, or SimGrid's flows from the start. They equal the times
-of SMPI's algorithm if that sends the same messages in the same order.
+Their times do not depend on the simulation of messages: coalesced flows, flows handed over to
+SimGrid when other traffic uses their links, or SimGrid's flows from the start. If SMPI's algorithm
+sends the same messages in the same order, its times are equal.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Times = dict[tuple[str, ...], list[float]]
 
 
 def times(lines: Sequence[str]) -> Times:
-    """Return the times of leaving by rank, call and size, in order."""
+    """Return the times at which ranks leave, in order, by rank, call and size."""
     found: Times = {}
     for line in lines:
         *what, seconds = line.split()
@@ -50,7 +50,7 @@ def assert_same(found: Times, expected: Times) -> None:
 def test_folding_and_handing_over_change_no_time(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ppn: int
 ) -> None:
-    """SimGrid's network does not model host memory, which hosts share by default here."""
+    """SimGrid's network does not model host memory, which ranks share by default here."""
     costly = fabrics.make(tmp_path, kind)
     free = fabrics.with_free_hosts(tmp_path, str(costly))
     ranks = {1: 13, 3: 24}[ppn]
@@ -206,7 +206,7 @@ PARTS = ORDERED_BY_RING.replace("ring", "nonoverlapping") + (
     '[[rule]]\ncollective = "reduce"\nalgorithm = ["chain"]\n'
 )
 NO_PARTS = PARTS[: PARTS.rindex("[[rule]]")].replace('base = "openmpi-5.0"', "")
-# Allreduce by algorithm 4, the ring, and by algorithm 6, Rabenseifner's.
+# Rules that select algorithm 4 (ring) and algorithm 6 (Rabenseifner) for Allreduce.
 RULES = "1\n2 # Allreduce\n1\n2\n1\n0 {} 0 0\n"
 
 
@@ -230,7 +230,7 @@ def test_the_library_decides_calls_that_a_rule_cannot_do(
     library: str,
     offload: str,
 ) -> None:
-    """The same holds for parts of other algorithms, and for predictions of times."""
+    """The same applies to parts of other algorithms, and to predictions of times."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / file).write_text(text, encoding="utf-8")
     on = str(fabrics.make(tmp_path, "star", None, "ideal"))
@@ -264,7 +264,7 @@ def test_a_part_without_a_rule_ends_the_run(
 
 
 def test_a_rule_of_open_mpis_is_followed_as_open_mpi_does(run: Run, tmp_path: Path) -> None:
-    """Open MPI falls back from Rabenseifner's algorithm if an operation does not commute."""
+    """Like Open MPI, weft avoids Rabenseifner's algorithm if an operation does not commute."""
     path = tmp_path / "rules.conf"
     path.write_text(RULES.format(6), encoding="utf-8")
     options = ("--offload", "off", "--fallback", str(path))
@@ -327,7 +327,7 @@ def test_more_random_calls_are_right_whatever_the_hosts_do(
 def test_an_eager_threshold_does_not_slow_a_ring_on_a_fat_tree(
     tmp_path: Path, mpi: str, least: float
 ) -> None:
-    """512 ranks, 1,022 rounds of 32 B: SMPI's algorithm took 39.6 ms with a threshold.
+    """With 512 ranks and 1,022 rounds of 32 B, SMPI's algorithm took 39.6 ms with a threshold.
 
     Without a threshold, a message starts when both sides have posted it.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Sockets of hosts in runs: ranks keep theirs in every communicator."""
+"""Sockets of hosts: ranks stay on their socket in every communicator."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def _options(*changes: str) -> list[str]:
 
 
 def test_ranks_keep_their_sockets_in_communicators(run: Run) -> None:
-    # Ranks 0 and 2 share a socket; rank 1 is on the other.
+    # Ranks 0 and 2 share a socket; rank 1 is on the other socket.
     times = {}
     for changes in ((), _SOCKETS):
         lines = run("sockets.c", ranks=4, options=_options(*changes)).lines
@@ -29,7 +29,7 @@ def test_ranks_keep_their_sockets_in_communicators(run: Run) -> None:
 
 
 def test_predictions_have_the_sockets_of_runs() -> None:
-    """Sums of 8 MB that no cache holds: four ranks on two sockets share each of their memories."""
+    """Reductions of 8 MB exceed all caches: four ranks share the memories of two sockets."""
     changes = (*_SOCKETS, "host.memory_bandwidth=5GBps", "host.cache_size=0B")
     algorithm, row = "allreduce=recursive_doubling", HostRow("allreduce", 4, 4, 8_000_000)
 
