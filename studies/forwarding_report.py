@@ -152,7 +152,7 @@ def write_csv(rows: Sequence[Row] | Sequence[Traffic], target: Path) -> None:
 
 
 def read_rows(source: Path = TABLE) -> list[Row]:
-    """Read the replays from a file of `write_csv`."""
+    """Read the replays from a file written by `write_csv`."""
     return [
         Row(
             row["case"],
@@ -170,7 +170,7 @@ def read_rows(source: Path = TABLE) -> list[Row]:
 
 
 def read_traffic(source: Path = TRAFFIC_TABLE) -> list[Traffic]:
-    """Read the messages from a file of `write_csv`."""
+    """Read the messages from a file written by `write_csv`."""
     return [
         Traffic(row["program"], *(int(row[name]) for name in ("ranks", "messages", "bytes")))
         for row in read_table(source)

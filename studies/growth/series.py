@@ -35,7 +35,7 @@ class Series:
     most: int
     """Largest number; the other numbers are a half of it, a quarter and so on."""
     arguments: tuple[object, ...]
-    """Arguments of the program; `X` stands for the growing number."""
+    """Arguments of the program; `X` is a placeholder for the growing number."""
     base: str = ""
     """Series on the same axis without the work under study, whose cost is subtracted; if empty, the
     smallest run is subtracted.

@@ -61,7 +61,7 @@ class Program:
     logical_dimensions: Sequence[int] = ()
     """With a Chakra trace: ranks in each dimension of ASTRA-sim's logical topology."""
     arguments: Sequence[Word] = ()
-    """`{KEY}` stands for the value of an axis, `{KEY:B}` for a size in bytes."""
+    """`{KEY}` is replaced with the value of an axis, `{KEY:B}` with a size in bytes."""
     flags: Sequence[str] = ()
     """Compiler flags for a source, in addition to -O2."""
     build: str = ""

@@ -201,7 +201,7 @@ class Fabric:
         return f"<div>{text}{shown}{drawn}</div>"
 
     def _as_svg(self) -> str:
-        """Return the picture; identical fabrics give identical bytes."""
+        """Return the picture; identical fabrics produce identical bytes."""
         import matplotlib
 
         file = io.StringIO()

@@ -29,7 +29,7 @@ _MOST = 4096
 
 @dataclass(frozen=True)
 class Kind:
-    """Values that a key can have, as documents and schemas need them."""
+    """Type of a key's values, as used in documents and schemas."""
 
     name: str
     least: float | None = None
@@ -47,21 +47,21 @@ PERCENT, TIME, BYTES = Kind("percentage"), Kind("time"), Kind("size")
 
 
 def one_of(words: Sequence[str]) -> Kind:
-    """Return the kind of keys that have one of these words."""
+    """Return the kind for keys whose value is one of these words."""
     return Kind("text", words=tuple(words))
 
 
 def number(least: float, most: float) -> Kind:
-    """Return the kind of numbers within bounds."""
+    """Return the kind for numbers within bounds."""
     return Kind("number", least=least, most=most)
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a table."""
+    """Key of a table."""
 
     meaning: str
-    """In Markdown, with the default."""
+    """Meaning in Markdown, with the default."""
     kind: Kind
 
 
@@ -87,7 +87,7 @@ def value_of(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Options:
-    """One table of the file."""
+    """Table of the file."""
 
     source: str
     table: str

@@ -30,7 +30,7 @@ def shown(target: Path) -> str:
 
 
 def is_standard_output(target: Path) -> bool:
-    """Return true for `-`, and for any other name of the file that standard output is."""
+    """Return true for `-`, and for any path to the file behind standard output."""
     if target in (Path("-"), STANDARD_OUTPUT):
         return True
     try:

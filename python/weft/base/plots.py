@@ -32,7 +32,7 @@ DASHES = (
     (0, (8, 2, 1, 2)),
     (0, (4, 4)),
 )
-# Without the date and matplotlib's version, the same numbers give the same file.
+# Without the date and matplotlib's version, the same numbers produce the same file.
 _UNDATED: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None},
     "svg": {"Date": None},

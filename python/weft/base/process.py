@@ -78,7 +78,7 @@ rm -rf -- "$1"
 class _HandlerKeeper:
     """Import hook that undoes a library's change of signal handlers once the library is loaded.
 
-    polars installs a handler of its own for SIGINT with SA_RESTART, and calls Python's from it. A
+    polars installs its own handler for SIGINT with SA_RESTART, which calls Python's handler. A
     blocking system call, such as waiting for a worker process, then restarts after the signal, and
     Python never runs weft's handler.
     """

@@ -107,7 +107,7 @@ class Machine:
         return replace(self, changes={side: some for side, some in found.items() if some})
 
     def switches(self, hosts: int) -> int:
-        """Return 1 if a call on so many hosts stays on one switch, else 2."""
+        """Return 1 if a call on this many hosts stays on one switch, else 2."""
         return min(2, len(set(self.entries[:hosts])))
 
 

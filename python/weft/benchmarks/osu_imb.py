@@ -186,7 +186,7 @@ class _Benchmark:
             last = row
 
     def _check_rates(self, header: int, rows: Sequence[MeasuredRow], names: Sequence[str]) -> None:
-        """Check a column of rates against the times or the message rate beside it."""
+        """Check a column of rates against the adjacent times or message rates."""
         rate = next((name for name in names if name in _RATES), None)
         messages = "Messages/s" in names
         if rate is None or not (messages or (self.suite == "IMB" and self.name == "latency")):

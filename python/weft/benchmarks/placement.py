@@ -157,7 +157,7 @@ def _of_variables(line: str) -> Iterator[tuple[str, int]]:
 
 
 def said_in_name(path: Path, root: Path | None) -> list[PlacementSource]:
-    """Return the statements in the file's name, then those in its folders below `root`."""
+    """Return the statements in the file's name, then in the names of its folders below `root`."""
     parts = [path.name]
     if root is not None and path.is_relative_to(root):
         parts = [*path.relative_to(root).parts[::-1]]
@@ -198,8 +198,7 @@ def settled(
     if benchmark in PAIRWISE:
         return _of_pair([*own, *commands])
     found: dict[str, tuple[int, PlacementSource]] = {}
-    # A job may have more ranks than one of its commands, so each source only fills in what is
-    # missing.
+    # A job may have more ranks than one of its commands, so each source only adds missing values.
     for trusted in (own, commands, job, names):
         _take(found, trusted)
     if benchmark in _PAIRS_OF_HOSTS and "ranks" in found and len(found) == 1:

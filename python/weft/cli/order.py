@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Order of options in help and documentation: required options first, then groups by subject.
 
-An option has the same group and position in every command, whatever the order of decorators.
-Options of a single command form a group of their own.
+An option has the same group and position in every command, regardless of the order of decorators.
+Options of a single command form a separate group.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -81,7 +81,7 @@ class FilledTemplate:
     --hosts-like.
     """
     hosts_said: str = ""
-    """Host values that the file of --host-from states, and those that it lacks."""
+    """Host values that the file of --host-from states, and values that it lacks."""
 
     @property
     def note(self) -> str:

@@ -50,7 +50,8 @@ class Record(RecordData, kw_only=True):
         """Return the record itself if the program succeeded.
 
         Raises:
-            FailedRunError: The program failed; the text says why, and `record` is this record.
+            FailedRunError: The program failed; the text states the reason, and `record` is this
+                record.
         """
         if self.failed:
             raise FailedRunError(self)

@@ -74,7 +74,7 @@ _PART_OF = {one.name: name for name, part in _PARTS.items() for one in fields(pa
 
 
 def _sorted_by_part(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the fields of the request itself, and those of each part."""
+    """Return the fields of the request itself, and the fields of each part."""
     own: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
     for name, value in values.items():

@@ -96,7 +96,7 @@ _KINDS: Mapping[str, Schema] = {
     "time": _TIME,
     "size": _BYTES,
 }
-"""Schemas of the kinds of keys, without bounds and words."""
+"""Schemas by kind of key, without bounds and allowed words."""
 
 
 def _declared(keys: Mapping[str, Key], required: Sequence[str] = ()) -> Schema:

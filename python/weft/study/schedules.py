@@ -112,7 +112,7 @@ def collective_of(name: str) -> tuple[str, bool]:
 
 
 def algorithms(collective: str = "") -> list[Algorithm]:
-    """Return all algorithms, or those of one collective."""
+    """Return all algorithms, or the algorithms for one collective."""
     rows = [Algorithm(**row) for row in _core.host_algorithms()]
     if not collective:
         return rows

@@ -25,7 +25,7 @@ MULTICAST = "multicast Allgather"
 NOT_NCCL = (
     f"{MULTICAST}: Allgathers between nodes by the switches' multicast. NCCL cannot do this today."
 )
-"""Note where an answer includes this variant."""
+"""Note for answers that include this variant."""
 
 VARIANTS: Mapping[str, Executors] = {
     "rings and trees": Executors("GPUs alone", GPUS_ALONE),

@@ -49,7 +49,7 @@ def latency(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return weft.compile(LATENCY, tmp_path_factory.mktemp("programs") / "latency")
 
 
-# ---- What is public
+# ---- Public names
 
 
 def test_importing_weft_imports_nothing_else() -> None:

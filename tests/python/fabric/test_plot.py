@@ -126,7 +126,7 @@ def test_stars_and_fat_trees_have_layers(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["torus", "dragonfly"])
 def test_circles_are_what_belongs_together(tmp_path: Path, kind: str) -> None:
-    """The groups are those of a Dragonfly; in a torus, two of its four dimensions."""
+    """The groups are the groups of a Dragonfly; in a torus, two of its four dimensions."""
     graph = Graph(load(tmp_path, kind, LARGE[kind]))
     assert graph.groups() == [range(first, first + 16) for first in range(0, 256, 16)]
 

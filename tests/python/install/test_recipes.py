@@ -27,7 +27,7 @@ CONDA_NAMES = {"matplotlib": "matplotlib-base", "ortools": "ortools-python"}
 
 
 def declared(requirements: list[str]) -> dict[str, str]:
-    """Return the least version of each package that pyproject.toml declares."""
+    """Return the minimum version of each package in pyproject.toml."""
     found = {}
     for requirement in map(Requirement, requirements):
         (bound,) = requirement.specifier

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""`weft cc` and the other wrappers: as fast as a compiler, and usable by configure and CMake."""
+"""Compiler wrappers such as `weft cc`: as fast as a compiler, and usable by configure and CMake."""
 
 import os
 import re
@@ -152,7 +152,7 @@ def test_configure_works_with_one_word(here: Path) -> None:
     )
     said = result.stdout.split("\n")
     assert said[:-1] == ["runs", "long 8", "cosh", "mpi", "ld", "preprocessor"], result
-    # The make that runs the tests disables built-in rules and passes that on.
+    # The make that runs the tests disables built-in rules and passes this setting on.
     alone = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     subprocess.run(["make", "-s"], cwd=here, env=alone, check=True)
     assert simulated.run_command(simulated.weft_command(here / "program", ranks=2)).status == 0

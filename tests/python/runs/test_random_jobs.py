@@ -49,7 +49,7 @@ OFFLOADS = ("stream", "message", "auto", "off")
 PLACEMENTS = ("contiguous", "round-robin", "random", "fragments")
 SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
 STRANGERS = ("sum", *FAILURES)
-"""Jobs of jobs.c that share nothing with the others."""
+"""Jobs of jobs.c that share nothing with other jobs."""
 TIED = ("random_programs", "window_locks.c")
 """Programs whose times depend on which of the ranks that request a lock simultaneously gets it.
 Events of other jobs change the rounding of times, and thereby this order."""

@@ -63,7 +63,7 @@ class LinkRate:
 
     @property
     def note(self) -> str:
-        """Comment beside the value."""
+        """Comment next to the value."""
         share = self.reached_Bps / _BYTES_PER_GBPS / self.gbps
         why = f"{share:.0%} of it" if self.standard else "no standard rate is close"
         return f"{self.source} reaches {self.reached_Bps / 1e9:.4g} GB/s, {why}"
@@ -84,7 +84,7 @@ class MessageRate:
 
     @property
     def note(self) -> str:
-        """Comment beside the value."""
+        """Comment next to the value."""
         return f"{self.source}: {self.pairs} pairs"
 
 

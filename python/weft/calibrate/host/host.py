@@ -172,7 +172,7 @@ def _fit(
 
 
 def _undetermined(fabric: "Fabric", intervals: Mapping[Key, Interval]) -> list[dict[Key, Interval]]:
-    """Return sets of keys to drop in this order: those that affect no row, then the widest.
+    """Return sets of keys to drop, in order: keys that affect no row, then the widest.
 
     Only keys whose interval contains the base's value are candidates.
     """

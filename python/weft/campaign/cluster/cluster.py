@@ -191,7 +191,7 @@ class _Jobs:
         self._asking.shutdown(wait=False, cancel_futures=True)
 
     def look(self, left: int) -> None:
-        """Poll the jobs at intervals, and replace those that have ended."""
+        """Poll the jobs at intervals, and replace ended jobs."""
         now = time.monotonic()
         if self._asked is not None:
             if self._asked.done():

@@ -121,7 +121,7 @@ def _die_with_parent() -> None:
 
 @contextmanager
 def memory(folder: Path, need: int) -> Iterator[None]:
-    """Wait until a run fits next to those of the pool's other workers.
+    """Wait until the memory of a run fits next to the runs of the pool's other workers.
 
     A waiting worker holds the file lock, so that later workers start after it even if they need
     less memory.

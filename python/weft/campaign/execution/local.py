@@ -139,7 +139,7 @@ def _in_one_pool(
                 if done.peak_memory_bytes:
                     memory.learn(task, done.peak_memory_bytes)
                 if done.state == "killed":
-                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer runs beside the retry
+                    memory.learn(task, 2 * done.peak_memory_bytes)  # fewer runs beside it next time
                     killed.append(task)
                 else:
                     on_done(task, done)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Keys of campaign files by table, with their meanings; docs/campaigns.md is generated from them.
 
-Run options are declared in `weft.runs.options`; those with a `campaigns` text are keys of
+Run options are declared in `weft.runs.options`; options with a `campaigns` text are keys of
 `[[runs]]`.
 """
 

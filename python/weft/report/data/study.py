@@ -112,7 +112,7 @@ class Study:
 
     @cached_property
     def best_rows(self) -> frozenset[int]:
-        """Runs with the hosts' fastest algorithms, in addition to those with the hosts' library."""
+        """Runs with the hosts' fastest algorithms, in addition to runs with the hosts' library."""
         return frozenset(best_rows(self.points).values())
 
     @cached_property

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Shared libraries of a program: those with variables are copied for each rank.
+"""Shared libraries of a program: libraries with variables are copied for each rank.
 
-On a real machine a rank is a process with its own copy of every global variable, including those in
-shared libraries. System libraries are not copied: their state does not belong to the program.
+On a real machine a rank is a process with its own copy of every global variable, including
+variables in shared libraries. System libraries are not copied: their state does not belong to the
+program.
 """
 
 import re
@@ -67,7 +68,7 @@ def fortran_runtime(program: Path, launcher: Path, environment: Mapping[str, str
     """Return the path of libgfortran if the program needs it, else an empty text.
 
     SMPI passes the arguments to libgfortran before it loads the program, and SimGrid itself may not
-    depend on it, so it must be preloaded.
+    depend on it, so weft preloads it.
     """
     if b"libgfortran.so" not in program.read_bytes():
         return ""

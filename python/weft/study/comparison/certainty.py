@@ -154,7 +154,7 @@ def _bound(errors: Sequence[float]) -> float:
 
 
 def _alike(kind: _CallKind, rows: Sequence[ErrorRow], machines: int = 1) -> Sequence[ErrorRow]:
-    """Return the rows of similar calls, with as many conditions as leave enough rows."""
+    """Return the rows of similar calls, under the most conditions that leave enough rows."""
     for conditions in range(len(kind), 0, -1):
         found = [row for row in rows if _kind_of(row.call)[:conditions] == kind[:conditions]]
         if len(found) >= _LEAST and len({row.device for row in found}) >= machines:

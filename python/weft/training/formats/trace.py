@@ -10,7 +10,9 @@ from weft.training.formats.reading import read
 from weft.training.workload import Workload
 
 MOST_FINE = 256
-"""Ranks up to which rings send all messages by default: up to four times as many."""
+"""Ranks up to which `slice` is the default detail; it executes up to four times as many messages as
+`step`.
+"""
 _MOST_LISTED = 16
 """Maximum number of ranks in a timeline."""
 

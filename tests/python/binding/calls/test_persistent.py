@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Persistent collectives: results equal those of the blocking forms (tests/smpi/persistent.c)."""
+"""Persistent collectives: results equal the blocking forms' results (tests/smpi/persistent.c)."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ def compiled(source: str, output: Path, *flags: str) -> None:
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Compile the program and its libraries, and return what the ranks print."""
+    """Compile the program and its libraries, and return the ranks' output."""
     folder = tmp_path_factory.mktemp("plugins")
     (folder / "parts").mkdir()
     shared = ("-shared", "-fPIC")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Names, addresses and processors seen by ranks are those of their simulated hosts."""
+"""Ranks see the names, addresses and processors of their simulated hosts."""
 
 import os
 from pathlib import Path

@@ -21,7 +21,8 @@ TOPOLOGIES = ("star", "fat_tree", "dragonfly", "torus")
 SELECTIONS = tuple(one["name"] for one in _core.selections())
 FLOWS = "WEFT_HOST_FLOWS"
 # SimGrid treats events within 1 ns as simultaneous, and its lazy updates leave some flows with an
-# outdated rate: a message of 1 MB that shares its link with three of a Bcast is not slowed down.
+# outdated rate: a message of 1 MB that shares its link with three messages of a Bcast is not slowed
+# down.
 PRECISELY = ("--cfg", "network/optim:Full", "--cfg", "precision/timing:1e-13")
 
 Times = dict[tuple[str, ...], list[float]]

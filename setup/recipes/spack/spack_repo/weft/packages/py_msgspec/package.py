@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Spack has no msgspec."""
+"""msgspec for Spack, which lacks this package."""
 
 from spack_repo.builtin.build_systems.python import PythonPackage
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Spack has no polars of the version that weft needs.
+"""polars for Spack, which lacks the version that weft requires.
 
 This one is a wheel, since the sources need a nightly Rust.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Spack has no pyelftools of the version that weft needs."""
+"""pyelftools for Spack, which lacks the version that weft requires."""
 
 from spack_repo.builtin.build_systems.python import PythonPackage
 
