@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """polars for Spack, which lacks the version that weft requires.
 
-This one is a wheel, since the sources need a nightly Rust.
+This package is a wheel, since the sources need a nightly Rust.
 """
 
 from spack_repo.builtin.build_systems.python import PythonPackage
