@@ -109,11 +109,11 @@ conformance-mpich: $(WEFT) ## the messages of MPICH's collectives and weft's; ta
 fuzz: $(WEFT) ## hostile files and options, COUNT=1000000 of SEED=1; build/fuzz has what was found; TARGETS="fabric …" for some
 	@nice -n 19 $(BIN)/python -m tests.python.fuzz $(or $(COUNT),1000000) $(or $(SEED),1) $(TARGETS)
 
-stress: $(WEFT) $(SANITIZED) ## random runs on a sanitized libweft.so, COUNT=5000 of SEED=1; build/stress has what was found; ONLY=17 repeats one, JOBS=1 runs one at a time
+stress: $(WEFT) $(SANITIZED) ## random runs on a sanitized libweft.so, COUNT=5000 of SEED=1; build/stress has what was found; ONLY=17 repeats one, PACKETS=1 makes messages packets, JOBS=1 runs one at a time
 	@echo 'stress: building libweft.so with sanitizers, in build/sanitized'
 	@MAKEFLAGS= nice -n 19 $(BIN)/cmake --build build/sanitized --target weft -- $$([[ -t 1 ]] || echo --quiet)
 	@nice -n 19 $(BIN)/python -m tests.python.stress $(or $(COUNT),5000) $(or $(SEED),1) --at-once $(JOBS) $(ONLY:%=--only %) \
-	  $(if $(PLAIN),--plain) $(if $(RESUME),--resume) $(FIRST:%=--first %)
+	  $(if $(PLAIN),--plain) $(if $(PACKETS),--packets) $(if $(RESUME),--resume) $(FIRST:%=--first %)
 
 real-programs: $(WEFT) ## real programs with each switch, beside SMPI alone, and as traces; docs/real-programs.md
 	@$(BIN)/python -m studies real-programs real-program-costs real-program-traces

@@ -26,6 +26,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=int)
     parser.add_argument("--plain", action="store_true", help="without sanitizers")
+    parser.add_argument("--packets", action="store_true", help="messages are packets")
     parser.add_argument("--at-once", type=int, default=2, help="cases that run at the same time")
     parser.add_argument("--resume", action="store_true", help="skip the cases that have run")
     given = parser.parse_args()
@@ -33,6 +34,7 @@ def main() -> int:
     if given.only is not None:
         numbers = range(given.only, given.only + 1)
     name = "plain" if given.plain else "sanitized"
+    name += "-packets" if given.packets else ""
     kept = OUT / f"results-{given.seed}-{name}{'' if given.only is None else '-only'}.jsonl"
     if not given.resume:
         kept.unlink(missing_ok=True)
@@ -51,7 +53,7 @@ def main() -> int:
 
     with suppress(KeyboardInterrupt):
         left = [number for number in numbers if number not in ran]
-        run_cases(given.seed, left, not given.plain, given.at_once, told)
+        run_cases(given.seed, left, not given.plain, given.at_once, told, given.packets)
     text = summary(given.seed, results, time.monotonic() - start)
     if given.only is None:
         kept.with_name("summary.txt").write_text(text)

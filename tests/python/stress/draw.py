@@ -17,6 +17,8 @@ OFFLOADS = ("stream", "message", "multicast", "auto", "off")
 SHIPPED = ("tofino-16", "fat-tree-8", "torus-3x3", "dragonfly-12", "fat-tree-1024", "hdr100-16")
 SWITCHES = ("tofino", "tofino", "ideal", "sharp", "tofino-fixed", "cache", "tcam", "l2")
 ROUTING = ("ecmp", "ecmp-message", "adaptive", "adaptive-global", "spray")
+FORWARDING = ("cache", "tcam")
+"""Switches with forwarding caches, which packets do not model."""
 SHARING = ("first-come", "quota", "exclusive", "reserved", "best-effort")
 COLLECTIVES = ("allreduce", "reduce", "reduce_scatter", "barrier", "bcast", "allgather", "alltoall")
 SMPI_FALLBACKS = ("default", "ompi", "mpich", "mvapich2", "impi")
@@ -96,25 +98,32 @@ class Case:
         ]
 
 
-def draw_case(seed: int, number: int, folder: Path) -> Case:
-    """Return the case with this number; write its files to the folder."""
-    return _Drawing(random.Random(f"{seed} {number}"), folder).case
+def draw_case(seed: int, number: int, folder: Path, packets: bool = False) -> Case:
+    """Return the case with this number; write its files to the folder.
+
+    With `packets`, messages are packets in networks with random flow and congestion control.
+    """
+    name = f"{seed} {number} packets" if packets else f"{seed} {number}"
+    return _Drawing(random.Random(name), folder, packets).case
 
 
 class _Drawing:
-    def __init__(self, draw: random.Random, folder: Path) -> None:
-        self.draw, self.folder = draw, folder
+    def __init__(self, draw: random.Random, folder: Path, packets: bool) -> None:
+        self.draw, self.folder, self.packets = draw, folder, packets
         self.case = Case(draw.choice(MODES))
         self.note(f"mode {self.case.mode}")
         if self.maybe(0.45):
             self.case.faults = draw.choice([SURVIVABLE, SURVIVABLE, HOSTILE])
         self.spray = False
+        self.is_tree = False
         self.files = False
         self.offload = draw.choice(OFFLOADS[:-1] if self.case.mode == "compare" else OFFLOADS)
         self.add("--fabric", self.fabric())
         self.add("--offload", self.offload)
         self.note(f"offload {self.offload}")
         self.network()
+        if self.packets:
+            self.packet_network()
         self.switch()
         self.hosts()
         self.programs()
@@ -141,14 +150,17 @@ class _Drawing:
         self.preset, self.is_small = "tofino", True
         if self.maybe(0.3):
             name = self.draw.choice(SHIPPED)
-            self.spray = name.startswith(("tofino", "fat-tree", "hdr"))
+            self.is_tree = name.startswith(("tofino", "fat-tree", "hdr"))
+            self.spray = self.is_tree and not self.packets
             self.note(f"fabric {name}")
             self.is_small = name != "fat-tree-1024"
             return name
         kinds = [kind for kind in fabrics.SMALL if kind != "custom" or not self.case.faults]
         kind = self.draw.choice(kinds)
-        self.preset = self.draw.choice(SWITCHES)
-        self.spray = kind in ("star", "fat_tree")
+        known = [name for name in SWITCHES if not (self.packets and name in FORWARDING)]
+        self.preset = self.draw.choice(known)
+        self.is_tree = kind in ("star", "fat_tree")
+        self.spray = self.is_tree and not self.packets
         self.note(f"fabric {kind}")
         self.note(f"switch {self.preset}")
         path = fabrics.make(self.folder, kind, switch=self.preset)
@@ -184,7 +196,7 @@ class _Drawing:
         )
 
     def storage(self, path: Path) -> str:
-        if self.maybe(0.85):
+        if self.packets or self.maybe(0.85):
             return ""
         self.files = True
         last = _core.load_fabric(str(path)).hosts[-1]
@@ -199,6 +211,8 @@ class _Drawing:
             policy = self.draw.choice(policies)
             self.add("--set", f"routing.policy={policy}")
             self.note(f"routing {policy}")
+        if self.packets:
+            return
         self.put("link.sharing", ["flow", "host", "job"], 0.2)
         if (
             self.offload == "off"
@@ -208,6 +222,23 @@ class _Drawing:
         ):
             self.add("--no-contention")
             self.note("no contention")
+
+    def packet_network(self) -> None:
+        self.add("--network", "packets")
+        control = self.draw.choice(["credits", "pfc", "none"])
+        self.add("--set", f"network.flow_control={control}")
+        self.note(f"flow control {control}")
+        if control != "none" and not self.is_tree:
+            self.add("--set", "network.lanes=15")
+        self.put("network.packet", ["512B", "1KiB", "16KiB"], 0.5)
+        self.put("network.switching", ["store-and-forward"], 0.3)
+        self.put("network.congestion_control", ["dcqcn", "swift"], 0.5)
+        if control == "none":
+            self.put("network.buffer", ["16KiB", "32KiB"], 0.7)
+            self.put("network.retransmission_timeout", ["20us", "200us"], 0.8)
+        if self.maybe(0.3):
+            self.add("--set", "network.ecn_min=1kB", "--set", "network.ecn_max=20kB")
+            self.note("early marks")
 
     def switch(self) -> None:
         if self.preset not in ("l2", "cache", "tcam"):
@@ -272,7 +303,7 @@ class _Drawing:
         words = self.draw.choice(PROGRAMS[source])
         arguments = [word.format(seed=seed, small=small, first=first) for word in words]
         if source == "random_programs" and self.maybe(0.5):
-            arguments.append(str(first + 2))
+            arguments.append(str(first + (19 if self.packets else 2)))
         if self.case.mode == "record" and source == "random_programs":
             arguments.insert(0, "--old")
         if source == "random_programs" and self.files:
@@ -323,7 +354,8 @@ class _Drawing:
 
     def simulation(self) -> None:
         given = self.case.options
-        if self.maybe(0.08) and not {"--traffic", "--faults", "--jobs"} & set(given):
+        excluded = {"--traffic", "--faults", "--jobs", "--network"}
+        if self.maybe(0.08) and not excluded & set(given):
             self.add("--messages", "smpi")
             self.note("messages smpi")
         if self.maybe(0.12):

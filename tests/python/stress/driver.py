@@ -71,9 +71,11 @@ class Judged:
 class _Runner:
     """Runs a case in this process, and collects its problems."""
 
-    def __init__(self, judged: Judged, seed: int, folder: Path, sanitized: bool) -> None:
+    def __init__(
+        self, judged: Judged, seed: int, folder: Path, sanitized: bool, packets: bool
+    ) -> None:
         self.judged, self.folder, self.sanitized = judged, folder, sanitized
-        self.case = draw_case(seed, judged.number, folder)
+        self.case = draw_case(seed, judged.number, folder, packets)
         judged.drawn = self.case.drawn
         (folder / "command").write_text(f"weft {shlex.join(self.case.words)}\n")
 
@@ -280,16 +282,16 @@ def expected_lines(program: Program) -> list[str]:
     return sorted(kept.read_text().splitlines())
 
 
-def run_case(seed: int, number: int, sanitized: bool) -> Judged:
+def run_case(seed: int, number: int, sanitized: bool, packets: bool = False) -> Judged:
     """Run a case in this process. Keep its folder if there are problems."""
-    folder = OUT / f"{seed}-{number}"
+    folder = OUT / f"{seed}-{number}{'-packets' if packets else ''}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     judged = Judged(number)
     library = SANITIZED / "libweft.so" if sanitized else paths.platform_library()
     try:
         with mock.patch.object(paths, "platform_library", lambda: library):
-            _Runner(judged, seed, folder, sanitized).run()
+            _Runner(judged, seed, folder, sanitized, packets).run()
     except Exception:
         judged.problems.append(f"exception: {traceback.format_exc().strip().splitlines()[-1]}")
         (folder / "exception.txt").write_text(traceback.format_exc())
@@ -306,6 +308,7 @@ def run_cases(
     sanitized: bool,
     at_once: int,
     told: Callable[[Judged], None] = lambda _judged: None,
+    packets: bool = False,
 ) -> list[Judged]:
     """Run cases in child processes, several concurrently; pass each result to `told`."""
     left, results = list(reversed(numbers)), list[Judged]()
@@ -317,7 +320,7 @@ def run_cases(
             child = os.fork()
             if child == 0:
                 os.close(reader)
-                _work(seed, number, sanitized, writer)
+                _work(seed, number, sanitized, packets, writer)
             os.close(writer)
             running[reader] = (child, number)
         for reader in select.select(list(running), [], [])[0]:
@@ -333,9 +336,9 @@ def run_cases(
     return results
 
 
-def _work(seed: int, number: int, sanitized: bool, writer: int) -> None:
+def _work(seed: int, number: int, sanitized: bool, packets: bool, writer: int) -> None:
     try:
-        judged = run_case(seed, number, sanitized)
+        judged = run_case(seed, number, sanitized, packets)
         with os.fdopen(writer, "w") as pipe:
             pipe.write(json.dumps(judged.__dict__))
     finally:

@@ -14,6 +14,7 @@ SEED = 7
 CASES = 96
 AT_ONCE = 12
 """Cases per test."""
+PACKET_CASES = 12
 
 
 @pytest.mark.slow
@@ -27,10 +28,20 @@ def test_random_runs_are_right(first: int) -> None:
     assert len(refused) <= AT_ONCE // 4, "\n".join(refused)
 
 
+@pytest.mark.slow
+def test_random_runs_on_packets_are_right() -> None:
+    results = run_cases(SEED, range(PACKET_CASES), sanitized=False, at_once=1, packets=True)
+    findings = [f"{one.number}: {one.problems[0]}" for one in results if one.problems]
+    assert not findings, "\n".join(findings)
+    drawn = {feature for one in results for feature in one.drawn}
+    assert {"mode jobs", "faults survivable", "flow control none"} <= drawn
+
+
 def test_a_case_is_drawn_again(tmp_path: Path) -> None:
     first, second = (draw_case(1, 5, tmp_path) for _ in range(2))
     assert first == second
     assert first != draw_case(1, 6, tmp_path)
+    assert "--network" in draw_case(1, 5, tmp_path, packets=True).options
 
 
 @pytest.mark.parametrize(
