@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Stores with fabricated results, for tests that process thousands of them.
 
-One run of the campaign is simulated; all others get a copy of its record with a different time.
+One run of the campaign is simulated; all other runs get a copy of its record with a different time.
 
 python benchmarks/fabricated.py CAMPAIGN.toml
 """

@@ -522,7 +522,7 @@ _LEFT_OUT_HEAD = """\
 
 
 def measure() -> None:
-    """Fit all clusters; then, for each cluster, fit all others and predict it."""
+    """Fit all clusters; then, for each cluster, fit all other clusters and predict it."""
     point, threshold = fit_all(CLUSTERS)
     print(
         f"all: {loss(CLUSTERS, point, threshold):.3f}, copied once from {threshold} B", flush=True

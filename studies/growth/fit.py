@@ -47,7 +47,7 @@ class Fit:
 
 
 def fit(points: Mapping[float, float], resolution: float) -> Fit | None:
-    """Fit the upper part of the points; None if too few of them are above the resolution."""
+    """Fit the upper part of the points; None if too few points are above the resolution."""
     if not points:
         return None
     first = max(points) / UPPER_PART

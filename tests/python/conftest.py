@@ -42,7 +42,7 @@ LONGEST = (
     "campaign/test_running.py",
     "binding/mechanisms/test_added.py",
 )
-"""The slowest files in starting order; all others follow by their number of tests."""
+"""The slowest files in starting order; all other files follow by their number of tests."""
 
 
 def _file(item: pytest.Item) -> str:

@@ -2,8 +2,8 @@
 """Extras: groups of packages that only some commands need, and extensions by other distributions.
 
 `pip install weft` omits them, as runs and tables do not need them. `weft[testbed]`, `weft[report]`
-and others install them, and `weft[all]` installs all (pyproject.toml). Modules that need such a
-package import it lazily, or are themselves imported lazily; if it is missing, users get the error
+and other extras install them, and `weft[all]` installs all (pyproject.toml). Modules that need such
+a package import it lazily, or are themselves imported lazily; if it is missing, users get the error
 from `missing`.
 
 A distribution adds commands and calls by registering an `Extension` as an entry point of the group

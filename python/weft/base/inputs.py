@@ -42,7 +42,7 @@ class FileUses:
     written: dict[Identity, tuple[Path, str]] = field(default_factory=dict)
     """Path of each declared output that exists, and its option."""
     targets: dict[Identity | Path, str] = field(default_factory=dict)
-    """Option of each output that the command names, whether it exists or not."""
+    """Option of each output that the command names, existing or not."""
 
     def reads(self, found: Identity | None, path: Path, why: str) -> None:
         """Record that a file is read. Raises `InUseError` if it is an output."""

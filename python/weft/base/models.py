@@ -71,7 +71,7 @@ class Model(msgspec.Struct, kw_only=True, dict=True, omit_defaults=False):
 
     @classmethod
     def from_own_json(cls, text: bytes) -> Self:
-        """Read JSON written by this same version of weft, which has no extra keys.
+        """Read JSON written by this version of weft, which has no extra keys.
 
         For records with a row per link, this takes a tenth of the time of `from_json`. Raises
         `UnreadableError` as `from_json` does, and `json.JSONDecodeError` if the text is not JSON.
@@ -186,7 +186,7 @@ def _indented(value: Any, line: str) -> Iterator[str]:
 
 
 def _are_flat(rows: Sequence[Any]) -> bool:
-    """Return true if all rows are scalars, or objects that hold only scalars."""
+    """Return true if all rows are scalars, or objects that contain only scalars."""
     if dict not in map(type, rows):
         return _are_scalars(rows)
     return all(type(row) is dict and row and _are_scalars(row.values()) for row in rows)

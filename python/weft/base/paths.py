@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Paths of installed parts: the compiled core's directory holds everything that is not Python.
+"""Paths of installed parts: the compiled core's directory contains everything that is not Python.
 
 Names chosen by users enter paths only through `file_name`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Child processes that never outlive weft, and the signals that stop both.
+"""Child processes that never outlive weft, and the signals that stop weft and its children.
 
 In commands, SIGINT, SIGTERM and SIGHUP raise `Interrupted`, so that cleanup runs while the stack
 unwinds. A program that imports weft keeps its own handlers; cleanup then runs for the exceptions

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Reader for outputs of benchmarks.
 
-A file may hold several benchmarks, separated by other job output; each becomes a `Measured`. Each
-block of lines goes to the reader of its first line.
+A file may contain several benchmarks, separated by other job output; each benchmark becomes a
+`Measured`. Each block of lines goes to the reader of its first line.
 
 `weft.benchmarks.placement` determines where ranks are placed.
 """

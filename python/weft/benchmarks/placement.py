@@ -215,7 +215,7 @@ def settled(
 
 
 def _of_pair(said: Sequence[PlacementSource]) -> Placement:
-    """Place two ranks, on one host only if a header or the command says so."""
+    """Place two ranks, on one host only if a header or the command states this."""
     found: dict[str, tuple[int, PlacementSource]] = {}
     for one in said:
         _take(found, [one])

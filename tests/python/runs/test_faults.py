@@ -438,7 +438,7 @@ def test_later_calls_avoid_what_is_down(faults: str, tree: str, tmp_path: Path) 
 # ---- Results
 
 
-# tests/python/stress draws more of these, with other programs and options.
+# tests/python/stress draws more faults, with other programs and options.
 @pytest.mark.parametrize("seed", range(10))
 def test_results_are_those_without_faults(faults: str, tmp_path: Path, seed: int) -> None:
     survive_random_faults(seed, faults, tmp_path)

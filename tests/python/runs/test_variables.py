@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Programs without per-rank state are not copied for each rank; all others are."""
+"""Programs without per-rank state are shared by all ranks; all other programs are copied."""
 
 import subprocess
 from pathlib import Path

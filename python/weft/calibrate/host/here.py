@@ -46,8 +46,8 @@ _LEAST = 4 << 10
 """Smallest allowed core cache: an eighth of it still contains several lines."""
 # Total size of both buffers as a share of a core's caches, around the point where they overflow.
 _SWEEP = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-# A reduction uses three buffers, one of them internal to the library; the model counts a rank's
-# two.
+# A reduction uses three buffers, one of them internal to the library; the model counts the rank's
+# two buffers.
 _OWN_SHARE = 2 / 3
 # In the model no data stays cached beyond twice the cache size, hence half of it at 1.5 times.
 _HALF_LEFT = 1.5

@@ -84,7 +84,7 @@ def latency_of(base: str | None, between: Collection[Pair] = ()) -> float | None
 def pair_of(fabric: "Fabric", between: Collection[Pair]) -> tuple[int, int]:
     """Return the two hosts of a fabric whose route the measured times belong to.
 
-    Of several pairs, this is the one with the median latency; without pairs, the first two hosts.
+    Among several pairs, it is the pair with the median latency; without pairs, the first two hosts.
     Raises `WeftError` if the first two hosts are cabled directly, since the fit holds for the whole
     fabric.
     """

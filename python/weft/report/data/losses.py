@@ -162,7 +162,7 @@ def _way(point: Point) -> str:
 
 
 def ways(rows: Sequence[Lost]) -> list[str]:
-    """Return all ways ordered by name, the hosts last."""
+    """Return all offload modes and reactions ordered by name, the hosts last."""
     names = sorted({one.way for one in rows}, key=natural_order)
     return sorted(names, key="hosts alone".__eq__)
 

@@ -3,8 +3,7 @@
 
     study(campaign, rows, calls, commands, keys).compared[0].speed_up
 
-This module knows nothing about the page and reads no records: all data comes from the store's
-index.
+This module is independent of the page and reads no records: all data comes from the store's index.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -95,7 +95,7 @@ def _whiskers(base: _Chart) -> _Chart:
 
 
 def _lines(field: str, *, quantitative: bool) -> _Chart:
-    """Return mean call times by way; measured points are larger and open, in the same colour."""
+    """Return mean call times by executor; measured points are larger, open, of the same colour."""
     if quantitative:
         across: alt.X = alt.X(
             "size:Q",
@@ -203,7 +203,7 @@ def _use() -> _Chart:
 
 
 def _losses() -> _Chart:
-    """Return the time lost by faults: medians as points, side by side for each way."""
+    """Return the time lost to faults: medians as points, side by side per mode and reaction."""
     base = alt.Chart(_ROWS).encode(
         x=alt.X(
             "x:N",

@@ -213,7 +213,7 @@ def _six_digits(value: float) -> float | int:
 
 
 def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
-    """Return the calls of runs, one entry per collective, way and size."""
+    """Return the calls of runs, one entry per collective, executor and size."""
     if study.calls.is_empty():
         return {name: [] for name in ("id", "collective", "way", "size", "calls", "mean", "ranks")}
     by = ("run", "collective", "path", "algorithm", "communicator_size", "size")

@@ -213,7 +213,7 @@ def _signature(one: Operation) -> tuple[str, float]:
 def _compare(
     first: RankTrace, second: RankTrace, group: Group, of_rank: dict[int, list[Operation]]
 ) -> None:
-    """Check that two ranks join the same collectives, in the same order if the trace has one."""
+    """Check that two ranks join the same collectives, in order if the trace defines one."""
     ours, theirs = of_rank[first.rank], of_rank[second.rank]
     if first.in_order:
         for mine, other in zip(ours, theirs, strict=False):

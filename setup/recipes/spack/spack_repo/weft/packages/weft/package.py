@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""weft for Spack. The source is the checkout that holds this file."""
+"""weft for Spack. The source is the checkout that contains this file."""
 
 from pathlib import Path
 
