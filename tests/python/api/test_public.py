@@ -26,7 +26,7 @@ import weft
 from tests.support import simulated
 from tests.support.places import ROOT
 from weft.api import arguments
-from weft.base import inputs
+from weft.base import extras, inputs
 
 LATENCY = ROOT / "examples" / "allreduce_latency.c"
 SIZES = "4,1024"
@@ -65,13 +65,13 @@ def test_type_checkers_editors_and_python_see_the_same_names() -> None:
     imported = {
         (alias.asname or alias.name): node.module
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module != "importlib"
+        if isinstance(node, ast.ImportFrom) and node.module not in ("importlib", "weft.base.extras")
         for alias in node.names
     }
-    assert sorted(imported) == sorted(weft.__all__)
-    assert imported == weft._NAMES
-    assert set(weft.__all__) <= set(dir(weft))
-    for name in weft.__all__:
+    assert sorted(weft._NAMES) == sorted(weft.__all__)
+    assert imported == weft._NAMES | extras.calls()
+    assert imported.keys() <= set(dir(weft))
+    for name in imported:
         assert getattr(weft, name) is not None
     with pytest.raises(AttributeError, match="module 'weft' has no attribute 'rum'"):
         weft.rum  # noqa: B018
@@ -79,9 +79,9 @@ def test_type_checkers_editors_and_python_see_the_same_names() -> None:
 
 def public() -> Iterator[tuple[str, Any]]:
     """Yield the functions of the API and the methods of its classes."""
-    for name in weft.__all__:
+    for name in (*weft.__all__, *extras.calls()):
         value = getattr(weft, name)
-        if inspect.isclass(value) and value.__module__.startswith("weft.api"):
+        if inspect.isclass(value) and value.__module__.startswith(("weft.api", "weft_testbed")):
             for method, function in vars(value).items():
                 if inspect.isfunction(function) and (method == "__init__" or method[0] != "_"):
                     yield f"{name}.{method}", function

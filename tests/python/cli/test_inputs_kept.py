@@ -22,7 +22,7 @@ from tests.python.cli.test_file_options import ALL, COMPILERS
 from tests.support.compiled import example
 from tests.support.simulated import WEFT, weft_says
 from weft.api import input_checks
-from weft.base import paths
+from weft.base import extras, paths
 from weft.base.errors import WeftError
 from weft.cli import files
 
@@ -192,7 +192,7 @@ NAMES = {
 
 def calls() -> Iterator[tuple[str, Any]]:
     """Yield the functions of the API and the methods of its classes."""
-    for name in weft.__all__:
+    for name in (*weft.__all__, *extras.calls()):
         one = getattr(weft, name)
         if inspect.isclass(one):
             for method, function in vars(one).items():
