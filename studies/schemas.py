@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes docs/schema: the JSON schemas of weft's files, from the models that read and write them.
+"""Writes docs/schema: the JSON schemas of weft files, from the models that read and write them.
 
 python -m studies.schemas
 """

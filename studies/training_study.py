@@ -449,7 +449,7 @@ def _costs(rows: Table) -> str:
         f"All {len(rows)} iterations took {total:,.0f} s of CPU, the longest one"
         f" {float(most['cpu_s']):,.0f} s ({most['model']}, {most['layout']},"
         f" {int(most['gpus']):,} GPUs, {most['collectives']}, {int(most['messages']):,} messages)."
-        f" Jobs beside each other and faults took {more:,.0f} s."
+        f" Concurrent jobs and faults took {more:,.0f} s."
     )
     return textwrap.fill(said, 100) + "\n"
 

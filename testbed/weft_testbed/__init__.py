@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Any topology on a real P4 switch, or in network namespaces of this machine.
 
-`EXTENSION` is what weft gets of it. weft loads this module to list its commands, so it imports
-nothing else.
+`EXTENSION` registers its commands and calls. weft loads this module to list its commands, so it
+imports nothing else.
 """
 
 from weft.base.extras import Extension

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Faults and background traffic beside an iteration: their files, and what became of them."""
+"""Faults and background traffic during an iteration: their files, and their outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -75,14 +75,14 @@ class LinkClassRecord(Model):
     """Number of these links; a cable has two."""
     bytes: float
     utilisation: float
-    """Mean of these links: bytes over what they could have carried in the iteration."""
+    """Mean of these links: bytes over their capacity in the iteration."""
     busiest: str
     """Link with the highest utilisation; empty if each message chooses a route."""
     busiest_utilisation: float
     exposed_s: float
     """Exposed communication that a link of this class limits, mean of the ranks."""
     carried_s: float
-    """Part of it in which the limiting links carry what is communicated."""
+    """Fraction of it in which the limiting links carry communication."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ _Interval = tuple[float, float, int]
 
 
 def _intervals(works: "Sequence[_core.TimedWork]", kinds: Sequence[str]) -> Iterator[_Interval]:
-    """Yield what a rank does at some times; the use with the lowest number counts."""
+    """Yield the activity of a rank at some times; the use with the lowest number counts."""
     waiting = 1 + len(kinds)
     for work in works:
         if work["kind"] == COMPUTATION:

@@ -132,7 +132,7 @@ class Translator:
         }
 
     def translate(self, words: Words) -> list[Words]:
-        """Return weft's lines for one of SimGrid's; sources may still be `UNKNOWN`."""
+        """Return weft's lines for a SimGrid line; sources may still be `UNKNOWN`."""
         rank = rank_of(words[0])
         if rank is None or rank >= self._ranks:
             raise UnfitError(f"found rank '{words[0][:40]}'; the trace has {self._ranks} ranks")

@@ -35,7 +35,7 @@ class Checker:
         self.blocks: set[str] = set()
 
     def fail(self, at: Any, problem: str) -> NoReturn:
-        """Raise an error that cites a place in the program."""
+        """Raise an error that cites a line of the program."""
         line = at.line if isinstance(at, Token) else getattr(at.meta, "line", "?")
         raise WeftError(f"{self.source}:{line}: {problem}")
 

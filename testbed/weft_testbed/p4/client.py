@@ -5,7 +5,7 @@ The server of a testbed of namespaces and real switches get the same requests. A
 requires its own compiled program and the compiler's P4Info, whose ids are then used.
 
 A change first reads the switch: it is refused if the entries are not the expected ones, and rolled
-back if a part of it fails.
+back if a step fails.
 """
 
 import queue

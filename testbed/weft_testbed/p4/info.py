@@ -31,7 +31,7 @@ class Names:
     """Ids of a program in the protocol, in both directions: from a P4Info, or counted from 1."""
 
     def __init__(self, program: Program, info: Any = None) -> None:
-        """Assign the ids. Raises `KeyError` if a P4Info lacks a part of the program."""
+        """Assign the ids. Raises `KeyError` if a P4Info lacks a name of the program."""
         self.program = program
         actions = {key: _full(*key) for key in program.actions}
         if info is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Parser of weft's switch programs.
+"""Parser of the shipped switch programs.
 
 `read` parses a program with lark and checks that every name is declared, that fields exist, and
 that both sides of assignments and comparisons have the same width. It is not a compiler: it covers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Distributions of round-trip times beside TopoCloud's medians: as rows, and as its figure 2.
+"""Distributions of round-trip times and TopoCloud's medians: as rows, and as its figure 2.
 
 The paper's figure has 1,000 round trips per curve, but its text gives only the medians. The curves
 are therefore those of the user's measurements, and the paper's are single points at 50 %.

@@ -2,7 +2,8 @@
 """Plan: devices for the hosts and switches of the requested topologies, and paths of their cables.
 
 Slices are numbered from 1, and the ends of recirculated cables are virtual ports, numbered above
-the chassis' own. Running experiments can be kept: then only new ones are placed, on what is left.
+the chassis' own. Running experiments can be kept: then only new ones are placed, on free
+resources.
 """
 
 from collections import Counter, defaultdict
@@ -183,7 +184,7 @@ def left_over(inventory: Inventory, keep: Sequence[Experiment]) -> Inventory:
 def _does_not_fit(
     error: WeftError, inventory: Inventory, fabrics: Sequence[Wanted], keep: Sequence[Experiment]
 ) -> NoPlanError:
-    """Return the error for experiments that do not fit beside the kept ones."""
+    """Return the error for experiments that do not fit next to the kept ones."""
     try:
         make(inventory, [*(one.wanted for one in keep), *fabrics])
         else_ = f"a new plan of all, without {named('keep')}, fits, but moves running experiments"
@@ -312,7 +313,7 @@ class _Builder:
 
 
 def _free(first: int, taken: set[int] | set[int | str]) -> Iterator[int]:
-    """Yield the free numbers from the first one on."""
+    """Yield the free numbers in order."""
     return (number for number in range(first, MOST_VIRTUAL + 1) if number not in taken)
 
 

@@ -21,7 +21,7 @@ _JUMP = 2.0
 
 @dataclass(frozen=True)
 class Overheads:
-    """Sender's part of the model."""
+    """Sender's share of the model."""
 
     eager_threshold: int
     """Messages of at least this size wait for their receiver."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Budget of faults: what a failure costs, times how often it happens.
+"""Budget of faults: the cost of a failure, times its frequency.
 
 That holds as long as failures do not overlap, and counts all failures of the file alike.
 """

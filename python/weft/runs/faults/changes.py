@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Changes to a fault file, TABLE.KEY=VALUE, beside those to a fabric.
+"""Changes to a fault file, TABLE.KEY=VALUE, alongside those to a fabric.
 
 `recovery.KEY` sets a key of [recovery], `fault.KEY` one of each [[fault]] table that it belongs to.
 """

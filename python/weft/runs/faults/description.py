@@ -81,7 +81,7 @@ class _Place:
 
 
 _Found = tuple[Fault, list[_Place]]
-"""A fault, and what it names on a fabric."""
+"""A fault, and the devices that it names on a fabric."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _events(file: FaultFile, found: Sequence[_Found]) -> list[Event]:
 
 
 def _named(halves: Sequence[_Half]) -> Iterator[Event]:
-    """Yield the events of beginnings and ends in order, with what is in force afterwards."""
+    """Yield the events of beginnings and ends in order, with the faults in force afterwards."""
     in_force: dict[tuple[str, str, str], list[Fault]] = defaultdict(list)
     for half in halves:
         fault, place = half.fault, half.place
@@ -190,7 +190,7 @@ def _named(halves: Sequence[_Half]) -> Iterator[Event]:
 
 
 def _said(kind: str, faults: Sequence[Fault]) -> str:
-    """Return what the faults of one kind in force make of a link, switch or host."""
+    """Return the state of a link, switch or host under the faults of one kind in force."""
     if not faults:
         return REPAIRED[kind]
     if kind == SLOW:
@@ -202,7 +202,7 @@ def _said(kind: str, faults: Sequence[Fault]) -> str:
 
 
 def _times(fault: Fault, number: int) -> Iterator[tuple[float, float | None]]:
-    """Yield the times of the faults of one place, and of their repairs."""
+    """Yield the times of the faults of one device, and of their repairs."""
     process = fault.process
     if process is None:
         yield fault.at_s, fault.until_s
@@ -320,7 +320,7 @@ class _Finder:
             yield fault, places
 
     def _places(self, fault: Fault) -> list[_Place]:
-        """Return what a fault names."""
+        """Return the devices that a fault names."""
         if fault.place == "switch":
             return [
                 _Place(name, switch=number)

@@ -108,10 +108,12 @@ FAULT: Mapping[str, Key] = {
     "at": Key("Simulated time of the fault; this or `mtbf` is required", TIME),
     "until": Key("Simulated time of the repair; by default never", TIME),
     "bandwidth": Key(
-        'Part of the bandwidth that is left, such as `"25%"`; only of `slow`, required', PERCENT
+        'Fraction of the bandwidth that remains, such as `"25%"`; only of `slow`, required',
+        PERCENT,
     ),
     "loss": Key(
-        'Part of the packets that are lost, such as `"0.01%"`; only of `lossy`, required', PERCENT
+        'Fraction of the packets that are lost, such as `"0.01%"`; only of `lossy`, required',
+        PERCENT,
     ),
     "every": Key(
         "Mean time between such faults of each link, switch or host that is named, for the"
@@ -201,7 +203,7 @@ _PLACES_OF: Mapping[str, Sequence[str]] = {
 }
 _PLURALS: Mapping[str, str] = {"link": "links", "switch": "switches", "nic": "NICs"}
 _PARTS: Mapping[str, str] = {"bandwidth": SLOW, "loss": LOSSY}
-"""Keys that are a part of something, with the kind that requires them."""
+"""Keys with a fraction, with the kind that requires them."""
 _ROUTING_KEYS: Mapping[str, str] = {
     "detection": "routes do not change",
     "convergence": "routes do not change",
@@ -226,7 +228,7 @@ _LONGEST_S = 1e12
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """Faults at random of each place."""
+    """Faults at random of each device."""
 
     mtbf_s: float
     """With the scale; infinite if nothing fails."""
@@ -249,20 +251,20 @@ class Fault:
     pattern: str
     kind: str
     factor: float = 0.0
-    """Part of the bandwidth that is left."""
+    """Fraction of the bandwidth that remains."""
     loss: float = 0.0
-    """Part of the packets that are lost."""
+    """Fraction of the packets that are lost."""
     hosts: bool | None = None
     """True for parts with a host's cable only, False for all others only."""
     at_s: float = 0.0
     until_s: float | None = None
     every_s: float | None = None
-    """Mean time between such faults of each place, if the file says it."""
+    """Mean time between such faults of each device, if the file says it."""
     process: Process | None = None
 
     @property
     def per_day(self) -> float | None:
-        """Faults of each place per day; None if the file does not say how often they happen."""
+        """Faults of each device per day; None if the file does not say how often they happen."""
         between_s = self.process.real_mtbf_s if self.process else self.every_s
         return None if between_s is None else presets.DAY_S / between_s
 
@@ -320,7 +322,7 @@ def of_tables(top: Options) -> FaultFile:
 
 
 def read_recovery(top: Options) -> RecoveryOptions:
-    """Return [recovery], all that a fault file has for a SimGrid platform. Raises `WeftError`."""
+    """Return [recovery], the only table of a file for a SimGrid platform. Raises `WeftError`."""
     if "fault" in top.values:
         top.fail(
             "fault",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Spans of time for a timeline: what was wrong, and what routing did not know."""
+"""Spans of time for a timeline: faults, and those that routing did not know."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Event:
     at_s: float
     what: str
     hidden: bool
-    """True if other faults leave what is up as it was."""
+    """True if other faults leave the state unchanged."""
 
 
 _Parts = tuple[float, str, str]
@@ -54,7 +54,7 @@ def spans(events: Sequence[Event], learning: Learning, end_s: float) -> Iterator
 
 
 def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
-    """Yield what is wrong with each link, switch or host, until an event changes that."""
+    """Yield the faults of each link, switch or host, until an event changes them."""
     since: dict[tuple[str, str], tuple[str, float]] = {}
     for at_s, thing, said in events:
         if said == NO_STATE:

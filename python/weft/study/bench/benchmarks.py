@@ -136,7 +136,7 @@ class Benchmark:
 
     @property
     def has_equal_parts(self) -> bool:
-        """True if each rank gets an equal part of the vector, of at least one element."""
+        """True if each rank gets an equal block of the vector, of at least one element."""
         return self.sized == "split" and self.name.endswith("_block")
 
     def sizes(self, type_: str, ranks: int = 1) -> str:
