@@ -20,9 +20,9 @@ struct LinkWeights {
   std::vector<double> background;
 };
 
-/** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts what each job
- *  sends; null if there is one. @p known: what is up as far as routing knows, in runs with faults, with the reaction
- *  @p recovery; else both are null. All arguments but @p weights must outlive the result. */
+/** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts each job's
+ * traffic; null if there is only one job. @p known: what is up as far as routing knows, in runs with faults, with the
+ * reaction @p recovery; else both are null. All arguments but @p weights must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds, JobTraffic* traffic, const FabricState* known,
                                                       const LinkWeights& weights, const RecoveryModel* recovery);

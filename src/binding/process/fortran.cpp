@@ -58,7 +58,7 @@ public:
       return found->second;
     if (unit < 0 || (is_preconnected(unit) && not opens_file))
       return unit;
-    if (own_numbers_.contains(unit)) // a procedure of defined I/O, which libgfortran told the number
+    if (own_numbers_.contains(unit)) // a procedure of defined I/O, to which libgfortran passed its number
       return unit;
     const auto fresh = FIRST_NUMBER + static_cast<std::int32_t>(own_numbers_.size());
     numbers_.emplace(std::pair(rank, unit), fresh);
@@ -73,7 +73,7 @@ public:
     return found == own_numbers_.end() ? number : found->second;
   }
 
-  /** Calls @p flush for each of libgfortran's units that positive numbers have. */
+  /** Calls @p flush for each of libgfortran's units with a positive number. */
   template <class Flush> void for_each(Flush flush) const
   {
     for (const std::int32_t preconnected : {0, 5, 6})
@@ -89,7 +89,7 @@ public:
   }
 };
 
-/** Returns the current rank as an actor, which tells the ranks of several jobs apart; nothing if no rank runs. */
+/** Returns the current rank as an actor, which is unique across jobs; nothing if no rank runs. */
 std::optional<aid_t> actor_of_rank()
 {
   return rank_here() ? std::optional(current_actor()) : std::nullopt;
@@ -101,7 +101,7 @@ Units& units()
   return the_units;
 }
 
-/** Executes a statement on the rank's own unit, or the begin of a READ or WRITE, which @p end ends. */
+/** Executes a statement on the rank's own unit, or the start of a READ or WRITE, which @p end ends. */
 void perform_on_own_unit(StatementFunction perform, Parameters* parameters, bool opens_file,
                          StatementFunction end = nullptr)
 {
@@ -134,8 +134,7 @@ void end_transfer(StatementFunction perform, Parameters* parameters)
     end_statement(*parameters, units().own(parameters->unit));
 }
 
-/** Returns the address of libgfortran's number for the rank's unit; null, which stands for all
- * units, stays null. */
+/** Returns the address of libgfortran's number for the rank's unit; null, which means all units, stays null. */
 std::int32_t* own_unit(const std::int32_t* unit)
 {
   static std::int32_t number;
@@ -178,13 +177,13 @@ void flush_output()
   const auto flush = next_definition<void (*)(std::int32_t*)>("_gfortran_flush_i4");
   if (not flush)
     return;
-  ++units().inside; // no rank yields in what libgfortran writes here
+  ++units().inside; // no rank yields during libgfortran's writes here
   if (not any_transfer()) {
     flush(nullptr);
     --units().inside;
     return;
   }
-  // A transfer locks its unit, for which flushing all would wait.
+  // A transfer locks its unit, and flushing all units would wait for it.
   const auto flush_one = [flush](std::int32_t number) {
     if (not is_in_transfer(number))
       flush(&number);
@@ -213,7 +212,7 @@ WEFT_STATEMENT(st_flush)
 WEFT_STATEMENT(st_wait)
 WEFT_STATEMENT(st_wait_async)
 
-/** Replaces the begin and the end of a READ or WRITE. */
+/** Interposes on the start and the end of a READ or WRITE. */
 #define WEFT_TRANSFER(name)                                                                                            \
   extern "C" void weft_##name(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name);                         \
   extern "C" void weft_##name##_done(weft::Parameters* parameters) WEFT_REPLACES("_gfortran_" #name "_done");          \

@@ -14,7 +14,7 @@ namespace weft {
 namespace {
 
 // Flags of parameter blocks (gcc/fortran/ioparm.def of GCC, and libgfortran's io/io.h).
-constexpr std::uint32_t RESULT           = 3U; ///< how the statement ended: 0, or one of the next three
+constexpr std::uint32_t RESULT           = 3U; ///< result of the statement: 0, or one of the next three
 constexpr std::uint32_t WITH_ERROR       = 1U;
 constexpr std::uint32_t AT_END           = 2U;
 constexpr std::uint32_t AT_END_OF_RECORD = 3U;
@@ -27,7 +27,7 @@ constexpr std::uint32_t IS_INTERNAL      = 1U << 14U;
 constexpr std::uint32_t INQUIRE_HAS_NAME = 1U << 22U;
 constexpr int RUN_TIME_ERROR             = 2; ///< libgfortran's exit status
 
-/** Parameters of INQUIRE as far as the name of the file; libgfortran's block is shorter than this one. */
+/** Parameters of INQUIRE up to the name of the file; libgfortran's block is longer. */
 struct NameInquiry {
   StatementParameters common{};
   std::array<void*, 23> before{};
@@ -57,7 +57,8 @@ std::set<std::int32_t>& chosen_units()
   return all;
 }
 
-/** Status and message that statements get which ask for none. Ranks do not switch between an error and its report. */
+/** Status and error text supplied to statements that request none. Ranks do not switch between an error and its
+ * report. */
 std::int32_t& given_status()
 {
   static std::int32_t status = 0;
@@ -93,7 +94,7 @@ std::string file_of(std::int32_t number)
   return trimmed(name);
 }
 
-/** Describes the place of a statement as libgfortran does. */
+/** Describes the location of a statement like libgfortran. */
 std::string place_of(const StatementParameters& parameters, std::int32_t own_unit, const std::string& file)
 {
   std::string text = "At line " + std::to_string(parameters.line) + " of file " +
@@ -107,7 +108,7 @@ std::string place_of(const StatementParameters& parameters, std::int32_t own_uni
 [[noreturn]] void end_program(const std::string& place, const std::string& error)
 {
   const std::string text                 = place + "\nFortran runtime error: " + error + "\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size()); // or nobody reads
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size()); // may fail, if nobody reads
   std::exit(RUN_TIME_ERROR);
 }
 
@@ -124,7 +125,7 @@ Transfer* transfer_of(const StatementParameters& parameters)
   return found == transfers().end() ? nullptr : &*found;
 }
 
-/** Returns why a statement on the unit would wait for ever; nothing if it would not. */
+/** Returns the reason why a statement on the unit would wait forever; nothing if it would not. */
 std::optional<std::string> why_stuck(const StatementUnit& unit, aid_t rank)
 {
   const Transfer* const holder = unit.is_internal ? nullptr : transfer_on(unit.number);
@@ -151,7 +152,7 @@ void ask_for_status(StatementParameters& parameters)
   parameters.message_length = given_message().size();
 }
 
-/** Returns whether the program handles how the statement ended. */
+/** Returns whether the program handles the result of the statement. */
 bool is_caught(std::uint32_t flags)
 {
   switch (flags & RESULT) {
@@ -223,7 +224,7 @@ void forget_transfer(const StatementParameters& parameters)
 
 void abandon_transfers(aid_t rank)
 {
-  // A transfer that has failed writes and reads nothing more at its end.
+  // A failed transfer neither writes nor reads more data at its end.
   while (not transfers().empty()) {
     const auto last = std::ranges::find(transfers().rbegin(), transfers().rend(), rank, &Transfer::rank);
     if (last == transfers().rend())

@@ -3,8 +3,8 @@
  *
  * The C library reads both through pointers: environ, which getenv and exec… use, and the thread's
  * locale, which precedes the process's. A rank that changes one gets a copy, and switched_state.cpp
- * switches the pointers with the ranks. glibc's setenv is not used: it takes the last array that it
- * allocated itself for the process's (stdlib/setenv.c). */
+ * switches the pointers with the ranks. glibc's setenv is not used, because it assumes that the last array that it
+ * allocated itself is the process's (stdlib/setenv.c). */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -41,7 +41,7 @@ public:
 
   void publish() { environ = all_.data(); }
 
-  /** Returns the position of the variable @p name; the terminating null if absent. */
+  /** Returns the position of the variable @p name; of the terminating null if absent. */
   std::vector<char*>::iterator find(std::string_view name)
   {
     std::vector<char*>& variables = all();

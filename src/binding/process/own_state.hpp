@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Per-rank instances of library state that a real process has once. They are created on first use,
- * so ranks that never use it cost nothing. */
+/* Per-rank instances of library state that a real process has once. They are created on first use, so ranks that never
+ * use it pay nothing. */
 #pragma once
 
 #include "binding/process/process.hpp"
@@ -21,7 +21,7 @@ template <class State> class OwnState {
   std::uint64_t turn_                           = 0;
   State* here_                                  = nullptr;
 
-  // Out of line: needed once a turn, while callers such as rand() are frequent.
+  // Out of line: needed once per turn, while callers such as rand() are frequent.
   [[gnu::noinline]] State* find()
   {
     here_ = nullptr;
@@ -43,8 +43,8 @@ public:
     return *STATES;
   }
 
-  /** Returns the current rank's State, created if absent; null if no rank runs (in SimGrid, and on
-   * threads of the program). */
+  /** Returns the current rank's State, created if absent; null if no rank runs (in SimGrid, and on threads of the
+   * program). */
   State* here()
   {
     if (not running_context)

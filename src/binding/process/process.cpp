@@ -58,7 +58,7 @@ void on_terminate()
 }
 
 /** Replaces the inherited block of SIGINT, by which Ctrl-C would not reach the simulation, by a handler that does
- * nothing: a rank's raise(SIGINT) must not wait for ever. */
+ * nothing: a rank's raise(SIGINT) must not wait forever. */
 void unblock_interrupts()
 {
   sigset_t blocked;
@@ -84,7 +84,7 @@ void watch_process()
   simgrids_handler()      = std::set_terminate(on_terminate);
   process_state().watched = process_state().running = true;
   sg::Engine::on_simulation_end_cb([] { process_state().running = false; });
-  // Flushes before fork(): parent and child would both write the buffers, which all ranks share.
+  // Flushes before fork(): otherwise parent and child would both write the buffers, which all ranks share.
   pthread_atfork([] { std::fflush(nullptr); }, nullptr,
                  [] {
                    process_state().child = true;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Process attributes that a rank may change: working directory, umask and OpenMP's number of
- * threads.
+/* Process attributes that a rank may change: working directory, umask and OpenMP's number of threads.
  *
- * All are changed by calls, so nothing happens until a rank makes one. From then on, each turn
- * change applies the next rank's values where they differ from the current ones, and restores the
- * process's initial values while SimGrid runs. */
+ * All are changed by calls, so nothing happens until a rank makes one. Afterwards, each turn change applies the next
+ * rank's values where they differ from the current ones, and restores the process's initial values while SimGrid
+ * runs. */
 #include "base/error.hpp"
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
@@ -25,14 +24,14 @@ namespace {
 
 constexpr int NO_DIRECTORY = -1;
 
-/** Attribute values; empty ones are as at the start of the process. */
+/** Attribute values; empty ones equal those at the start of the process. */
 struct ProcessAttributes {
   int directory = NO_DIRECTORY; ///< a descriptor, shared by all ranks in the same directory
   std::optional<mode_t> mask;
   std::optional<int> threads;
 };
 
-/** Initial values, saved before a rank first changes them, and the values in effect now. */
+/** Initial values, saved before a rank first changes them, and the current values. */
 struct SavedAttributes {
   ProcessAttributes at_start;
   ProcessAttributes now;
@@ -73,7 +72,7 @@ template <class Value> void set_one(const Value& wanted, Value& now, void (*chan
 
 void set_those_of_who_runs()
 {
-  if (not running_context) // temporarily in the kernel's place (KernelScope)
+  if (not running_context) // temporarily in the kernel's role (KernelScope)
     return;
   static const ProcessAttributes NONE;
   const ProcessAttributes* found  = OwnState<ProcessAttributes>::get().find_made();
@@ -93,8 +92,8 @@ void set_those_of_who_runs()
   errno = error;
 }
 
-/** Returns the current rank's attributes for a change, and switches them with turns from now on;
- * null if no rank runs. */
+/** Returns the current rank's attributes for modification, and enables switching them with turns; null if no rank
+ * runs. */
 ProcessAttributes* own_surroundings()
 {
   auto* const own = OwnState<ProcessAttributes>::get().here();

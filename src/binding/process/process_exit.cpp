@@ -34,7 +34,7 @@ void write_number(int file, std::size_t number)
     unlink(crash_file().c_str());
 }
 
-/** Writes the number of the rank that crashed, and the size of its stack in bytes if that overflowed. */
+/** Writes the number of the rank that crashed, and the size of its stack in bytes on a stack overflow. */
 void tell_of_crash(int rank, std::optional<std::size_t> stack)
 {
   const int file = open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
@@ -48,7 +48,7 @@ void tell_of_crash(int rank, std::optional<std::size_t> stack)
 
 // ---- Crashed ranks that end alone ----------------------------------------------------------------------------------
 
-/** Treatment of a rank that has crashed; no function if its crash ends the process. */
+/** Handler of crashed ranks; empty if a crash ends the process. */
 struct CrashedRanks {
   RankCrash end = nullptr;
   int signum    = 0;
@@ -68,13 +68,13 @@ CrashedRanks& crashed_ranks()
   throw std::logic_error("a rank that has crashed goes on");
 }
 
-/** Lets the crashed rank continue in end_crashed() once the handler has returned, on a stack of its own: the rank's may
+/** Makes the crashed rank continue in end_crashed() after the handler has returned, on a separate stack: the rank's may
  * be full. Async-signal-safe. */
 void end_after_handler([[maybe_unused]] void* context)
 {
 #ifdef __x86_64__
   constexpr std::size_t STACK   = 256U << 10U;
-  constexpr std::uintptr_t CALL = sizeof(void*); // a function begins as if its return address had been pushed
+  constexpr std::uintptr_t CALL = sizeof(void*); // as if a call had pushed the return address
   void* const stack             = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   auto& registers               = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   registers[REG_RIP]            = reinterpret_cast<greg_t>(&end_crashed);
@@ -118,7 +118,7 @@ void watch_crashes(const std::string& path)
   crash_file()            = path;
   struct sigaction action = {};
   action.sa_sigaction     = on_crash;
-  action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid's alternative stack: the rank's own may be full
+  action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid's alternative stack, since the rank's own may be full
   for (const int signum : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     set_process_action(signum, action);
 }

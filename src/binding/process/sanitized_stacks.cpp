@@ -3,8 +3,8 @@
  *
  * AddressSanitizer keeps the bounds of the current stack: when an exception leaves functions, it
  * marks the memory below as accessible again. SimGrid announces its stacks only if it is itself
- * built with sanitizers. Here the functions that make and switch raw contexts announce them, so
- * that weft can be sanitized on any SimGrid. */
+ * built with sanitizers. Here the functions that create and switch raw contexts announce them, so that weft can be
+ * sanitized on any SimGrid. */
 #include "binding/process/stacks.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -59,7 +59,7 @@ void arrive_on_stack()
 {
   SanitizedStack from;
   __sanitizer_finish_switch_fiber(nullptr, &from.lowest, &from.bytes);
-  if (SanitizedStack& maestro = sanitized_stacks().maestro; maestro.bytes == 0) // it starts the first rank
+  if (SanitizedStack& maestro = sanitized_stacks().maestro; maestro.bytes == 0) // true when it starts the first rank
     maestro = from;
 }
 

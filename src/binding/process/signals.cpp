@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Signals and process IDs of ranks, which share one process.
  *
- * Each rank has its own signal handlers. The process installs a single one, which calls that of the
- * running rank. Signals from elsewhere (a child, a timer, a user's kill) that arrive while another
+ * Each rank has its own signal handlers. The process installs a single handler, which calls the running rank's. Signals
+ * from elsewhere (a child, a timer, a user's kill) that arrive while another
  * rank or SimGrid runs go to the rank that installed a handler last.
  *
- * A rank's process ID is unique and one that Linux never assigns: it serves as a name as well as a
- * real one does, and a signal to it hits no process. kill() recognises the IDs of ranks. A signal
+ * A rank's process ID is unique and one that Linux never assigns: it identifies the rank like a real one, and a signal
+ * to it reaches no process. kill() recognises the IDs of ranks. A signal
  * that a rank sends to itself, to its process group or to all processes reaches only the
  * simulation; the launcher of the simulation cannot be signalled.
  *
- * weft starts the simulation with SIGINT blocked, since Ctrl-C is for weft, which then ends the simulation. Ranks start
- * as under a launcher, with the default action: watch_process() installs a handler that does nothing instead. */
+ * weft starts the simulation with SIGINT blocked, since weft itself handles Ctrl-C and then ends the simulation. Ranks
+ * must start with the default action, as under a launcher, so watch_process() replaces the block by a handler that does
+ * nothing. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/simulator_code.hpp"
@@ -42,8 +43,7 @@ struct OwnActions {
   Actions all;
 };
 
-/** Actions of the process: those from before a rank installed any, and those that a rank installed
- * last. */
+/** Actions of the process: from before a rank installed any, and those that a rank installed last. */
 struct ProcessActions {
   Actions before;
   Actions latest;
@@ -76,8 +76,8 @@ constexpr unsigned SYSV_FLAGS = static_cast<unsigned>(SA_RESETHAND) | static_cas
 constexpr unsigned COMMON_FLAGS = static_cast<unsigned>(SA_RESTART) | static_cast<unsigned>(SA_ONSTACK) |
                                   static_cast<unsigned>(SA_NOCLDSTOP) | static_cast<unsigned>(SA_NOCLDWAIT);
 
-/** Returns the action of a rank that has not set one for @p signum: that with which a process of
- * its own starts, without weft's own handlers. */
+/** Returns the action of a rank that has not set one for @p signum: the initial action of a separate process, without
+ * weft's own handlers. */
 struct sigaction at_start(int signum)
 {
   struct sigaction action{};
@@ -107,8 +107,8 @@ struct sigaction own_action(int signum)
   return found ? *found : at_start(signum);
 }
 
-/** Returns whether @p info reports a fault, or a signal that the process sent to itself; both
- * concern the running rank. */
+/** Returns whether @p info reports a fault, or a signal that the process sent to itself; both concern the running
+ * rank. */
 bool comes_from_within(int signum, const siginfo_t& info)
 {
   const bool is_fault =
@@ -116,8 +116,8 @@ bool comes_from_within(int signum, const siginfo_t& info)
   return info.si_code > 0 ? is_fault : info.si_pid == static_cast<pid_t>(syscall(SYS_getpid));
 }
 
-/** Returns the action to take: the running rank's; for a signal from elsewhere that the rank does
- * not handle, that of the rank that installed one last. */
+/** Returns the action to take: the running rank's or, for a signal from elsewhere that this rank does not handle, the
+ * action of the rank that installed one last. */
 struct sigaction action_for(int signum, const siginfo_t& info)
 {
   const struct sigaction own = own_action(signum);
@@ -156,7 +156,7 @@ void call(const struct sigaction& action, int signum, siginfo_t* info, void* con
 
 void on_signal(int signum, siginfo_t* info, void* context)
 {
-  if (signum == SIGINT && info->si_code == SI_KERNEL) // Ctrl-C, on which weft ends the simulation
+  if (signum == SIGINT && info->si_code == SI_KERNEL) // Ctrl-C, after which weft ends the simulation
     return;
   const int error               = errno;
   const struct sigaction action = action_for(signum, *info);
@@ -171,8 +171,8 @@ void on_signal(int signum, siginfo_t* info, void* context)
   errno = error;
 }
 
-/** Installs on_signal() for the process; on the alternative stack for faults, which a stack
- * overflow may have caused. */
+/** Installs on_signal() for the process; on the alternative stack for faults, since a stack overflow may have caused
+ * them. */
 void watch_signal(int signum, const struct sigaction& wanted)
 {
   if (process_actions().before.contains(signum))
@@ -259,7 +259,7 @@ int signal_itself(int signum)
   if (is_fatal) {
     end_crashed_rank(signum);
     note_crash();
-    if (signum == SIGINT) { // the process has a handler of its own
+    if (signum == SIGINT) { // the process has its own handler
       struct sigaction none{};
       none.sa_handler = SIG_DFL;
       set_process_action(signum, none);
@@ -269,8 +269,8 @@ int signal_itself(int signum)
   return 0;
 }
 
-/** Sends a signal from a rank, or from its child, to @p pid. @p send performs the system call if a
- * real process is the target. */
+/** Sends a signal from a rank, or from its child, to @p pid. @p send performs the system call if a real process is the
+ * target. */
 template <class Send> int send_signal(pid_t pid, int signum, Send send)
 {
   if (not rank_here())
@@ -354,7 +354,7 @@ pid_t weft_smpi_getpid()
 
 pid_t weft_getpid()
 {
-  // The simulator puts the ID into names of files, and other simulations run at the same time.
+  // The simulator uses the ID in file names, and other simulations run at the same time.
   return weft::is_simulating() && not weft::is_in_simulator(__builtin_return_address(0)) ? weft_smpi_getpid()
                                                                                          : weft::real_pid();
 }
@@ -399,7 +399,7 @@ int weft_pthread_kill(pthread_t thread, int signum)
   return weft::signal_itself(signum);
 }
 
-// Other functions that take a process ID; 0 stands for the caller.
+// Other functions that take a process ID; 0 means the caller.
 
 #define WEFT_OF_PROCESS(name, Result, parameters, ...)                                                                 \
   Result weft_##name parameters WEFT_REPLACES(#name);                                                                  \

@@ -26,8 +26,8 @@ namespace weft {
 namespace {
 
 constexpr std::size_t KIB = 1024;
-/** Stack size for up to MOST_LARGE ranks; SimGrid's default. Besides the memory that a rank
- * touches, each stack needs one page of the page table, 4 KiB. */
+/** Stack size for up to MOST_LARGE ranks; SimGrid's default. In addition to the memory that a rank touches, each stack
+ * needs one page of the page table, 4 KiB. */
 constexpr std::size_t LARGE = 8 * KIB * KIB;
 constexpr int MOST_LARGE    = 1024;
 /** Stack size above MOST_LARGE ranks. Four such stacks need as many upper-level page-table entries
@@ -39,12 +39,12 @@ constexpr std::size_t SMALL = 256 * KIB;
 /** Ratio of stack size to guard size. Functions with larger arrays may skip the guard unless weft's
  * compilers compiled them (-fstack-clash-protection). */
 constexpr std::size_t STACK_TO_GUARD = 64;
-/** Stacks for actors other than ranks, which a program may start through SimGrid. */
+/** Number of stacks for actors other than ranks, which a program may start through SimGrid. */
 constexpr std::size_t OTHERS = 256;
 /** MADV_GUARD_INSTALL of Linux 6.13, which the C library's headers lack. */
 constexpr int GUARD_INSTALL = 102;
-/** Mappings reserved for the rest of the process: large arrays and, with a copy of the program for
- * each rank, its segments (five for an executable, as many for its own libraries). */
+/** Mappings reserved for the rest of the process: large arrays and, with one copy of the program per rank, its segments
+ * (five for an executable, as many for its own libraries). */
 constexpr std::size_t MAPPINGS_LEFT   = 2000;
 constexpr std::size_t MAPPINGS_A_COPY = 8;
 constexpr int NOBODY                  = -1;
@@ -65,7 +65,7 @@ struct StacksState {
   std::size_t bytes       = 0; // size of a stack; 0: SimGrid allocates stacks
   std::size_t guard_bytes = 0;
   Guard guard             = Guard::none;
-  std::size_t most_mapped = 0; // limit of guarded stacks if guards take mappings
+  std::size_t most_mapped = 0; // maximum number of guarded stacks if guards take mappings
   std::size_t unguarded   = 0;
   std::size_t made        = 0;
   std::vector<Region> regions;
@@ -134,7 +134,7 @@ bool install_guard(char* below)
 char* make_stack()
 {
   StacksState& all = stacks_state();
-  // An actor may still have to leave its stack at the simulated time of its end.
+  // An actor may not have left its stack yet at the simulated time of its end.
   if (not all.free.empty() && all.free.front().first < sg::Engine::get_clock()) {
     char* const again = all.free.front().second;
     all.free.pop_front();
@@ -151,7 +151,7 @@ char* make_stack()
   return below + all.guard_bytes;
 }
 
-/** Records the owner of the stack that this runs on, which is unknown before its actor runs. */
+/** Records the owner of the current stack, which is unknown before its actor runs. */
 void note_owner()
 {
   StacksState& all = stacks_state();
@@ -221,7 +221,7 @@ bool is_resident(char* page)
   return mincore(page, stacks_state().page, &there) == 0 && (there & 1U) != 0;
 }
 
-/** Returns whether the last page of @p stack, or a page where its guard should be, has been used. */
+/** Returns whether the last page of @p stack, or a page in place of its guard, has been used. */
 bool is_used_up(char* stack)
 {
   const StacksState& all = stacks_state();
@@ -236,7 +236,7 @@ std::string in_kib(std::size_t bytes)
   return std::to_string(bytes / KIB) + " KiB";
 }
 
-/** Warns once about ranks without guard pages, whose stack overflows go undetected at first. */
+/** Warns once about ranks without guard pages, whose stack overflows may go undetected. */
 void tell_of_unguarded(std::size_t ranks)
 {
   const StacksState& all    = stacks_state();
@@ -316,9 +316,8 @@ std::string advise_on_stack(std::size_t bytes)
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// Interposes on SimGrid's function for raw contexts (src/kernel/context/ContextRaw.cpp), which
-// writes at the upper end of a stack what the first switch to it reads. SimGrid's own allocation
-// stays unused.
+// Interposes on SimGrid's function for raw contexts (src/kernel/context/ContextRaw.cpp), which writes data for the
+// first switch to the upper end of a stack. SimGrid's own allocation stays unused.
 extern "C" WEFT_INTERPOSED void* raw_makecontext(void* stack, int size, void (*entry)(void*), void* context)
 {
   using Make             = void* (*)(void*, int, void (*)(void*), void*);

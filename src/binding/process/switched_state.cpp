@@ -26,7 +26,7 @@
 namespace weft {
 namespace {
 
-/** Calls uselocale(), which costs no more than two variable accesses. */
+/** Calls uselocale(), which takes no longer than two variable accesses. */
 locale_t use_locale(locale_t locale)
 {
   static const auto USE = next_definition<locale_t (*)(locale_t)>("uselocale");
@@ -74,7 +74,7 @@ class Variables {
   }
 
 public:
-  /** Returns whether the current values equal these. Needs no stack, unlike a copy to compare with. */
+  /** Returns whether the current values equal these. Needs no stack, unlike comparing with a copy. */
   bool are_current() const
   {
     return environ == environ_ && optind == optind_ && opterr == opterr_ && program_invocation_name == program_ &&
@@ -177,7 +177,7 @@ public:
     stream.fill(fill_);
     if (stream.rdbuf() == buffer_ && stream.rdstate() == state_ && stream.exceptions() == exceptions_)
       return;
-    stream.exceptions(std::ios_base::goodbit); // keeps the calls below from throwing
+    stream.exceptions(std::ios_base::goodbit); // prevents the calls below from throwing
     stream.rdbuf(buffer_);
     stream.clear(state_);
     try {
@@ -204,7 +204,7 @@ public:
   }
 };
 
-/** Flag: C++ streams have a state per rank. */
+/** Flag: C++ streams have one state per rank. */
 bool& streams_are_kept()
 {
   static bool kept = settings().cxx_streams;
@@ -236,8 +236,8 @@ bool& variables_differ()
   return differ;
 }
 
-/** Saves the current rank's variables, which differ from the initial ones. Out of line, so that the
- * stack of a waiting rank fits into one page. */
+/** Saves the current rank's variables, which differ from the initial ones. Out of line, so that the stack of a waiting
+ * rank fits into one page. */
 [[gnu::noinline]] std::unique_ptr<const Variables> keep_variables()
 {
   auto own           = std::make_unique<const Variables>();
@@ -246,9 +246,8 @@ bool& variables_differ()
   return own;
 }
 
-/** Saves the current rank's state and restores it when the rank resumes, also by an exception. The
- * object is small, and saving and restoring stay out of yield()'s frame: a rank that sleeps in a
- * collective needs one page of stack. */
+/** Saves the current rank's state and restores it when the rank resumes, even by an exception. The object is small, and
+ * saving and restoring stay out of yield()'s frame: a rank that sleeps in a collective needs one page of stack. */
 class KeptState {
   int errno_ = errno;
   FloatingPoint floating_point_;
@@ -265,7 +264,7 @@ class KeptState {
   [[gnu::noinline]] void end()
   {
     floating_point_.set();
-    if (variables_differ()) { // otherwise no rank has left others
+    if (variables_differ()) { // otherwise no rank has left other values
       (variables_ ? *variables_ : InitialState::get().variables).set();
       variables_.reset();
     }
@@ -314,7 +313,7 @@ void yield_keeping_state(simgrid::kernel::actor::ActorImpl* rank)
 
 void name_program(const char* path)
 {
-  // The C library's type is not const, but it changes no character.
+  // The C library's type is not const, but the library changes no character.
   program_invocation_name       = const_cast<char*>(path); // NOLINT(cppcoreguidelines-pro-type-const-cast)
   program_invocation_short_name = const_cast<char*>(       // NOLINT(cppcoreguidelines-pro-type-const-cast)
       path && std::strrchr(path, '/') ? std::strrchr(path, '/') + 1 : path);
@@ -354,8 +353,7 @@ WEFT_INTERPOSED void ActorImpl::yield()
 
 // ---- Replaced functions --------------------------------------------------------------------------------------------
 
-// SMPI keeps optind per rank and overwrites the program's assignments to it. Here it is per rank
-// anyway.
+// SMPI keeps optind per rank and overwrites the program's assignments to it. Here it is per rank anyway.
 extern "C" {
 
 WEFT_INTERPOSED int smpi_getopt(int argc, char* const* argv, const char* options)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Look-up of actors by number.
  *
- * SMPI looks up the sender's and the receiver's actor about ten times a message. SimGrid finds them
- * in a tree of all actors, which is twenty comparisons deep with a million actors. Here actors that
- * have been found are kept in an array: their numbers are never reused, and an actor stays in
- * SimGrid's tree until SimGrid cleans up after it, which looks it up once more
- * (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). During cleanup, look-ups go
+ * SMPI looks up the sender's and the receiver's actor about ten times per message. SimGrid finds them in a tree of all
+ * actors, which is twenty comparisons deep with a million actors. Here actors that have been found are cached in an
+ * array: their numbers are never reused, and an actor stays in SimGrid's tree until SimGrid cleans up after it, which
+ * looks it up once more (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). During cleanup, look-ups go
  * to SimGrid. */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -25,12 +24,11 @@ constinit union FoundActors {
   constexpr FoundActors() noexcept : by_number() {}
   ~FoundActors() {}
 } found_actors;
-/** Number of actors that SimGrid is cleaning up after. */
+/** Number of actors that SimGrid is cleaning up. */
 constinit int cleanings = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Asks SimGrid, and memoizes the answer unless SimGrid is cleaning up. Out of line, so that
- * look-ups are inlined. */
+/** Asks SimGrid, and memoizes the answer unless SimGrid is cleaning up. Out of line, so that look-ups are inlined. */
 [[gnu::noinline]] ActorImpl* find_actor(EngineImpl* engine, aid_t pid)
 {
   static const auto THEIRS =

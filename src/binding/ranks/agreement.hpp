@@ -22,8 +22,8 @@ inline std::vector<aid_t> members_of(MPI_Comm comm)
   return members;
 }
 
-/** Objects that the ranks of a communicator share, one per meeting. A rank joins the first meeting
- * that it has not been in. */
+/** Objects that the ranks of a communicator share, one per meeting. A rank joins the first meeting in which it has not
+ * been. */
 template <class Shared> class AgreementSlots {
   struct Slot {
     Shared shared;

@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/** Communicators of one program. Programs do not change each other's numbers, which spread reduction trees over
+/** Communicators of one program. Programs number theirs independently; the numbers distribute reduction trees over
  * switches. */
 struct ProgramNumbers {
   int next = 0;
@@ -28,10 +28,10 @@ struct Numbers {
   std::map<std::string, ProgramNumbers, std::less<>> by_program; // by SMPI's name
   std::optional<int> first_shared;                               // number that programs share, once they do
   int next_shared    = 0;
-  MPI_Group making   = MPI_GROUP_NULL; // common group of what the current rank creates
+  MPI_Group making   = MPI_GROUP_NULL; // common group of the communicators that the current rank creates
   MPI_Group agreeing = MPI_GROUP_NULL; // common group of the communicator that is being numbered
-  int copied         = MPI_UNDEFINED;  // number of what the current rank copies
-  int original       = MPI_UNDEFINED;  // number of what the communicator that is being numbered is a copy of
+  int copied         = MPI_UNDEFINED;  // number of the communicator that the current rank copies
+  int original       = MPI_UNDEFINED;  // number of the original of the communicator that is being numbered
 };
 
 Numbers& numbers()
@@ -49,7 +49,7 @@ ProgramNumbers& program_numbers()
   return found != all.end() ? found->second : all[name ? name : ""];
 }
 
-/** Returns the number that the members of @p comm agree on, who all pass the same @p key. */
+/** Returns the number on which the members of @p comm, who all pass the same @p key, agree. */
 template <class Key> int agree(std::map<Key, AgreementSlots<int>>& makings, const Key& key, MPI_Comm comm)
 {
   auto& meetings  = makings[key];
@@ -65,7 +65,7 @@ template <class Key> int agree(std::map<Key, AgreementSlots<int>>& makings, cons
 
 int number_of(MPI_Comm comm)
 {
-  // With several programs, SMPI's MPI_COMM_WORLD is one object that stands for each program's.
+  // With several programs, SMPI's MPI_COMM_WORLD is one object that represents each program's.
   return comm == MPI_COMM_WORLD || is_placeholder(comm) ? -1 : comm->id();
 }
 
@@ -86,7 +86,7 @@ int agreed_id(MPI_Comm comm)
     common[number] = true;
     return id;
   }
-  static std::map<std::pair<std::vector<aid_t>, int>, AgreementSlots<int>> makings; // by the members
+  static std::map<std::pair<std::vector<aid_t>, int>, AgreementSlots<int>> makings; // by member list
   return agree(makings, std::pair(members_of(comm), numbers().original), comm);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Engine and current context: SimGrid asks for the engine about thirty times a message, and for the
- * context about twenty times.
+/* Engine and current context: SimGrid looks up the engine about thirty times per message, and the context about twenty
+ * times.
  *
- * SimGrid finds the engine in two calls (Engine::get_instance in src/s4u/s4u_Engine.cpp), and the
- * current context, which is thread-local, by a call into the dynamic linker
- * (Context::current_context_ in src/kernel/context/Context.cpp). A library that is loaded at
- * process start has static thread-local storage, which needs no call. */
+ * SimGrid finds the engine in two calls (Engine::get_instance in src/s4u/s4u_Engine.cpp), and the current context,
+ * which is thread-local, by a call into the dynamic linker (Context::current_context_ in
+ * src/kernel/context/Context.cpp). A library that is loaded at process start has static thread-local storage, which
+ * needs no call. */
 #include "binding/ranks/current.hpp"
 
 #include "binding/abi/original.hpp"
@@ -36,7 +36,7 @@ constinit ContextFinder find_context_of_thread = nullptr;
 
 namespace {
 
-/** SimGrid's pointer to the engine; null until first asked for. */
+/** SimGrid's pointer to the engine; null until the first look-up. */
 constinit simgrid::s4u::Engine* const* engine_place = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -49,7 +49,8 @@ constinit simgrid::s4u::Engine* const* engine_place = nullptr;
   return THEIRS();
 }
 
-/** Returns the current context where running_context may not be it. Out of line, so that the fast path has no frame. */
+/** Returns the current context where it may differ from running_context. Out of line, so that the fast path has no
+ * frame. */
 [[gnu::noinline]] simgrid::kernel::context::Context* find_context()
 {
   if (not running_context && find_context_of_thread)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Discovery of the ranks that share a host, in no simulated time.
  *
- * For hierarchical algorithms (SMPI's selectors `mpich`, `mvapich2`, `impi` choose such) SMPI
- * discovers this before the first message on a communicator: by an Allgather in as many steps as
+ * For hierarchical algorithms, which SMPI's selectors `mpich`, `mvapich2` and `impi` choose, SMPI discovers this before
+ * the first message on a communicator: by an Allgather in as many steps as
  * there are ranks, then another, a Bcast and an Allreduce. MPI libraries know it from their
  * launcher (MPICH: MPIR_Comm_commit in its src/mpi/comm/commutil.c). Here ranks exchange it in
  * memory; they wait for each other as before. */
@@ -20,7 +20,7 @@
 namespace weft {
 namespace {
 
-/** Returns the ranks, as actors, that are in the discovery. */
+/** Returns the ranks, as actors, in a discovery. */
 std::set<aid_t>& finding_out()
 {
   static std::set<aid_t> actors;
@@ -32,8 +32,8 @@ bool is_finding_out()
   return not finding_out().empty() && finding_out().contains(simgrid::s4u::this_actor::get_pid());
 }
 
-/** Returns whether the current rank is about to start a discovery that it has no use for. The
- * discovery follows at once. */
+/** Returns whether the current rank is about to start a discovery whose result it does not use. The discovery follows
+ * immediately. */
 bool& is_needless()
 {
   static bool flag = false;
@@ -43,7 +43,7 @@ bool& is_needless()
 /** Returns the value of each member of @p comm. */
 std::vector<int> hear_all(MPI_Comm comm, int value)
 {
-  static std::map<std::vector<aid_t>, AgreementSlots<Agreement<int>>> all; // by the members
+  static std::map<std::vector<aid_t>, AgreementSlots<Agreement<int>>> all; // by member list
   const std::vector<aid_t> members = members_of(comm);
   auto& meetings                   = all[members];
   const auto here = meetings.join(comm->rank(), comm->size(), [comm] { return Agreement<int>(comm->size()); });
@@ -70,8 +70,8 @@ WEFT_INTERPOSED void Comm::init_smp()
   const aid_t actor = s4u::this_actor::get_pid();
   const bool first  = finding_out().insert(actor).second; // init_smp() calls itself for MPI_COMM_WORLD
   THEIRS(this);
-  // Rank 0 alone sets is_blocked(), last of all; a rank that read it earlier would select another algorithm than rank
-  // 0.
+  // Rank 0 alone sets is_blocked(), at the very end; a rank that read it earlier would select another algorithm than
+  // rank 0.
   hear_all(this, 0);
   if (first)
     finding_out().erase(actor);
@@ -79,8 +79,8 @@ WEFT_INTERPOSED void Comm::init_smp()
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): SMPI's names
 
-/** SMPI's k-nomial Bcast, which its selector `ompi` chooses from 64 ranks on, alone and within
- * Allreduces. It makes SMPI discover which ranks share a host, and does not use the result; Open
+/** SMPI's k-nomial Bcast, which its selector `ompi` chooses for 64 ranks or more, alone and within Allreduces. It makes
+ * SMPI discover which ranks share a host, and does not use the result; Open
  * MPI's sends no such messages (ompi_coll_base_bcast_intra_knomial in its
  * ompi/mca/coll/base/coll_base_bcast.c). */
 WEFT_INTERPOSED int bcast__mvapich2_knomial_intra_node(void* buffer, int count, MPI_Datatype type, int root,

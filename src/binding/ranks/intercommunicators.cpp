@@ -15,7 +15,7 @@ using Intercommunicators = std::unordered_map<const simgrid::smpi::Comm*, Interc
 
 Intercommunicators& intercommunicators()
 {
-  static auto* const ALL = new Intercommunicators; // leaked: ranks may end during static destruction
+  static auto* const ALL = new Intercommunicators; // leaked, since ranks may end during static destruction
   return *ALL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* SMPI groups that weft makes and frees. */
+/* SMPI groups that weft creates and frees. */
 #pragma once
 
 #include "binding/abi/private_abi.hpp"

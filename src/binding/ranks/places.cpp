@@ -47,7 +47,7 @@ bool is_in_mpi()
 {
   KnownRank& rank = known_rank();
   if (not rank.in_mpi) {
-    int initialized = 0; // and not finalized
+    int initialized = 0; // initialized but not finalized
     PMPI_Initialized(&initialized);
     rank.in_mpi = initialized != 0;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Place of a rank in a communicator and the communicator's group, memoized: SMPI's MPI_COMM_WORLD is one object that
- * stands for all programs', and each query goes through SMPI's data about the rank. */
+/* Rank of a process in a communicator and the communicator's group, memoized: SMPI's MPI_COMM_WORLD is one object that
+ * represents all programs', and each query goes through SMPI's data about the rank. */
 #pragma once
 
 #include <smpi/smpi.h>
@@ -12,15 +12,15 @@ struct Place {
   int size; ///< ranks in the communicator
 };
 
-/** Returns the current rank's place in @p comm. The rank is between MPI_Init and MPI_Finalize. */
+/** Returns the current rank's place in @p comm. The rank must be between MPI_Init and MPI_Finalize. */
 Place place_in(MPI_Comm comm);
 
-/** Returns the group of @p comm. The rank is between MPI_Init and MPI_Finalize. */
+/** Returns the group of @p comm. The rank must be between MPI_Init and MPI_Finalize. */
 MPI_Group group_of(MPI_Comm comm);
 
 /** Returns whether the current rank is between MPI_Init and MPI_Finalize. */
 bool is_in_mpi();
-/** Notes that the current rank finalizes. */
+/** Records that the current rank finalizes. */
 void leaves_mpi();
 
 } // namespace weft

@@ -14,14 +14,12 @@ namespace sg     = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Prefetch distance in ranks. With two the memory arrives too late; eight ranks' memory exceeds
- * the L1 cache. */
+/** Prefetch distance in ranks. With two, the memory arrives too late; with eight, it exceeds the L1 cache. */
 constexpr std::size_t AHEAD = 4;
-/** Bytes to prefetch: what a rank touches when it resumes, ends its call and makes the next one.
- * They belong to SimGrid's context and actor (src/kernel/context/ContextRaw.hpp,
- * src/kernel/actor/ActorImpl.hpp up to its Actor), and to the rank's stack on both sides of where
- * it waits: from MPI_Wait, the next call reaches further down. More or less of each was measured to
- * be slower. */
+/** Bytes to prefetch: the memory that a rank touches when it resumes, ends its call and makes the next one. It belongs
+ * to SimGrid's context and actor (src/kernel/context/ContextRaw.hpp, src/kernel/actor/ActorImpl.hpp up to its Actor),
+ * and to the rank's stack on both sides of its stack pointer: from MPI_Wait, the next call reaches further down. Larger
+ * and smaller values were measured to be slower. */
 constexpr std::size_t CONTEXT = 96;
 constexpr std::size_t ACTOR   = 448;
 constexpr std::size_t STACK   = 1664;
@@ -38,17 +36,16 @@ Sleeper sleeper(SleepsIn where)
           static_cast<const std::byte*>(__builtin_frame_address(0)) - below(where)};
 }
 
-/** Woken ranks, which mostly resume in this order. With thousands of ranks, nothing of a rank is
- * cached when its turn comes, and it would suffer one cache miss after another; so its memory is
- * prefetched some ranks ahead. */
+/** Woken ranks, which mostly resume in this order. With thousands of ranks, none of a rank's memory is cached when its
+ * turn comes, so each access would be a cache miss; its memory is therefore prefetched some ranks ahead. */
 class Woken {
   std::vector<Sleeper> ranks_;
-  std::size_t gone_ = 0; // number of them that have resumed
+  std::size_t gone_ = 0; // number of woken ranks that have resumed
 
 public:
   static Woken& get()
   {
-    static auto* woken = new Woken; // leaked: ranks may still end during static destruction
+    static auto* woken = new Woken; // leaked, since ranks may still end during static destruction
     return *woken;
   }
   void add(const Sleeper& rank)
@@ -115,7 +112,7 @@ void Gate::pass()
   sleep_as(self);
 }
 
-/** Waits for a rank that may pass at once; its turn decides whether it does. */
+/** Waits on behalf of a rank that may pass immediately; its turn decides. */
 void Gate::wait_in_simcall(const Sleeper& self)
 {
   simcall_run_blocking(

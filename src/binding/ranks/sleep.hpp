@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Sleeping ranks that SimGrid's kernel wakes. A semaphore does the same at several times the cost,
- * and a collective needs one per rank and call. */
+/* Sleeping ranks that SimGrid's kernel wakes. A semaphore does the same at several times the cost, and a collective
+ * needs one per rank and call. */
 #pragma once
 
 #include <simgrid/forward.h>
@@ -17,7 +17,7 @@ struct Sleeper {
   const std::byte* stack                  = nullptr; ///< start of the part of its stack that it will touch first
 };
 
-/** Call that a rank sleeps in, which tells how far its stack has grown beyond the program's own frames. */
+/** Call in which a rank sleeps, which determines how far its stack has grown beyond the program's own frames. */
 enum class SleepsIn { collective, wait };
 
 class Sleep {
@@ -25,15 +25,15 @@ class Sleep {
   bool over_ = false;
 
 public:
-  /** Blocks the calling rank until wake(); returns at once if that has already been called. Called once. */
+  /** Blocks the calling rank until wake(); returns immediately if that has already been called. Call it once. */
   void sleep(SleepsIn where);
   /** Wakes the rank. Called once, from the kernel. */
   void wake();
   bool over() const { return over_; }
 };
 
-/** Queue of ranks; each open() releases one. Times and order (first come, first
- * served) are those of a SimGrid semaphore, but it does not allocate. */
+/** Queue of ranks; each open() releases one. Same times and FIFO order as a SimGrid semaphore, but without
+ * allocation. */
 class Gate {
   struct Waiting {
     Sleeper sleeper;
@@ -48,7 +48,7 @@ class Gate {
 public:
   /** Waits for the calling rank's turn. */
   void pass();
-  /** Lets one rank pass. Called from a rank or SimGrid's kernel. */
+  /** Releases one rank. Called from a rank or SimGrid's kernel. */
   void open();
 };
 

@@ -27,7 +27,7 @@ struct SpawnedRanks {
 
   static SpawnedRanks& get()
   {
-    static auto* const ALL = new SpawnedRanks; // leaked: ranks may end during static destruction
+    static auto* const ALL = new SpawnedRanks; // leaked, since ranks may end during static destruction
     return *ALL;
   }
 };
@@ -38,7 +38,7 @@ bool is_spawned_rank()
   return spawned.exist && running_context && spawned.all.get(current_actor());
 }
 
-/** Returns whether a communicator is the world of the current rank, for which SMPI has no object of the rank's own. */
+/** Returns whether a communicator is the world of the current rank and SMPI has no per-rank object for it. */
 bool stands_for_world(const simgrid::smpi::Comm* comm)
 {
   return is_placeholder(comm) || (comm == MPI_COMM_WORLD && is_spawned_rank());
@@ -47,7 +47,7 @@ bool stands_for_world(const simgrid::smpi::Comm* comm)
 /** Returns the current rank's error handler of its world, with a reference; null for the default. */
 MPI_Errhandler& handler_of_world()
 {
-  static auto* const ALL = new ActorMap<MPI_Errhandler>; // leaked: ranks may end during static destruction
+  static auto* const ALL = new ActorMap<MPI_Errhandler>; // leaked, since ranks may end during static destruction
   return (*ALL)[current_actor()];
 }
 
@@ -63,7 +63,7 @@ MPI_Comm own_world()
   return is_spawned_rank() || SpawnedRanks::get().loading_program ? placeholder() : MPI_COMM_WORLD;
 }
 
-// The world that SMPI has launched must outlive its ranks from now on: its variable would name another object.
+// The world that SMPI has launched must then outlive its ranks, since its variable would name another object.
 void note_spawned_rank(aid_t actor)
 {
   SpawnedRanks& spawned = SpawnedRanks::get();
@@ -109,7 +109,7 @@ WEFT_INTERPOSED void Comm::unref(MPI_Comm comm)
     THEIRS(comm);
 }
 
-/** The end of a world, which runs no callbacks of attributes with one program either. */
+/** The end of a world, which does not run callbacks of attributes with a single program either. */
 WEFT_INTERPOSED void Comm::destroy(MPI_Comm comm)
 {
   static const auto THEIRS = weft::original<void (*)(MPI_Comm)>("_ZN7simgrid4smpi4Comm7destroyEPS1_");
@@ -145,7 +145,7 @@ WEFT_INTERPOSED void Comm::set_errhandler(MPI_Errhandler handler)
     Errhandler::unref(before);
 }
 
-/** MPI_COMM_WORLD of Fortran is the number 0. */
+/** Fortran's MPI_COMM_WORLD is the number 0. */
 WEFT_INTERPOSED MPI_Comm Comm::f2c(int number)
 {
   static const auto THEIRS = weft::original<MPI_Comm (*)(int)>("_ZN7simgrid4smpi4Comm3f2cEi");

@@ -40,7 +40,7 @@ std::shared_ptr<CallInFlight> Communicator::enter(int rank, const CallDescriptor
 
 std::optional<int> Communicator::rank_of(aid_t actor) const
 {
-  // Actors are mostly numbered in the order of ranks, which makes this cheap for large programs.
+  // Actors are mostly numbered in rank order, which makes this cheap for large programs.
   const auto guess = static_cast<std::size_t>(actor - actors.front());
   if (guess < actors.size() && actors[guess] == actor)
     return static_cast<int>(guess);

@@ -13,7 +13,7 @@ namespace sg = simgrid::s4u;
 namespace weft {
 namespace {
 
-/** Fills in where the ranks are and which member each belongs to. */
+/** Fills in the location of the ranks, and the member to which each belongs. */
 void describe_members(Communicator& communicator, MPI_Comm comm, const Network& network, bool combine)
 {
   std::map<VertexId, std::vector<int>> members_at;
@@ -51,8 +51,8 @@ std::shared_ptr<Communicator> Communicators::describe(MPI_Comm comm, Communicato
   return communicator;
 }
 
-/** Finds the sockets of a communicator's ranks. Those of the current rank's world are dealt out to them; the sockets of
- * ranks of other worlds, which are not known, are left to the call. */
+/** Finds the sockets of a communicator's ranks. Ranks of the current rank's world are distributed over the sockets; the
+ * sockets of ranks of other worlds, which are unknown, are left to the call. */
 void Communicators::find_sockets(Communicator& communicator)
 {
   const SpawnedWorld* const spawned = jobs_.spawned_of(sg::this_actor::get_pid());
@@ -72,8 +72,8 @@ void Communicators::find_sockets(Communicator& communicator)
   }
 }
 
-/** Returns the key of a communicator of the current rank. Worlds that have been spawned are numbered -2 and below. One
- * of ranks of several jobs is the first rank's. */
+/** Returns the key of a communicator of the current rank. Spawned worlds have the numbers -2 and below. A communicator
+ * of ranks of several jobs has the first rank's key. */
 CommunicatorKey Communicators::key_of(MPI_Comm comm)
 {
   const Job& own   = jobs_.of_current_rank();
@@ -99,7 +99,7 @@ const std::shared_ptr<Communicator>& Communicators::find(MPI_Comm comm, int rank
 
 void Communicators::attach(MPI_Comm comm, int rank, Communicator& communicator)
 {
-  // MPI calls this when a communicator that carries the attribute is freed.
+  // Called by MPI when a communicator with the attribute is freed.
   const auto on_free = [](MPI_Comm, int, void* freed, void* communicators) -> int {
     static_cast<Communicators*>(communicators)->release(*static_cast<Communicator*>(freed));
     return MPI_SUCCESS;
@@ -127,7 +127,7 @@ void Communicators::release_world(int world)
 
 void Communicators::release_if_done(Communicator& communicator)
 {
-  // A rank that has not used the communicator yet must still find the calls that the others have made.
+  // A rank that has not used the communicator yet must still find the calls that other ranks have made.
   if (communicator.freed < communicator.size() || not communicator.pending().empty())
     return;
   communicator.release();

@@ -11,12 +11,11 @@
 namespace weft {
 namespace {
 
-/** Assumed number of consecutive calls with the same collective and root: the number that `weft bench`
- * times by default. */
+/** Assumed number of consecutive calls with the same collective and root: the number of calls that `weft bench` times
+ * by default. */
 constexpr int CALLS_IN_A_ROW = 10;
 
-/** Memoized predictions on a communicator, since programs repeat calls; valid for one epoch of the
- * fabric's state. */
+/** Memoized predictions on a communicator, since programs repeat calls; valid for one epoch of the fabric's state. */
 struct KeptPredictions : CommunicatorState {
   /// Mechanism, then the call's collective, blocking or not, bytes, root, operation, and number of consecutive calls.
   using Key =
@@ -106,7 +105,7 @@ Mechanism& MechanismSelector::mechanism(const MechanismKind& kind) const
   throw std::logic_error("no mechanism of that kind");
 }
 
-/** Returns the mechanism that is selected as SMPI's algorithm for a collective; null if a real algorithm is. */
+/** Returns the mechanism that is selected as SMPI's algorithm for a collective; null if an actual algorithm is. */
 const MechanismKind* MechanismSelector::hosts_mechanism(const CollectiveKind& collective) const
 {
   const auto algorithm = algorithms_.find(std::string(collective.name));
@@ -177,7 +176,7 @@ bool MechanismSelector::predict_hosts_faster(Mechanism& mechanism, Communicator&
   const HostFallback& hosts = hosts_of(communicator);
   HostCall on_hosts         = hosts.selection().resolved(host_call(call, host));
   Selection::Choice choice  = hosts.choose(on_hosts, calls);
-  if (not choice.algorithm) // SMPI carries it out: predict the library's selection instead
+  if (not choice.algorithm) // SMPI executes it: predict the library's selection instead
     choice = hosts.selection().choose(on_hosts);
   if (not choice.algorithm)
     return false;

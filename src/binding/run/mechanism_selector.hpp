@@ -27,9 +27,9 @@ class MechanismSelector {
   const FabricState& state_;
   const Fabric& fabric_;
   const OffloadMode asked_;
-  const Jobs& jobs_;                                     // which may ask for other modes and algorithms
-  const std::map<std::string, std::string>& algorithms_; // collective -> the SMPI algorithm that it falls back to
-  const HostFallback& hosts_;                            // calls on the hosts that weft executes itself
+  const Jobs& jobs_;                                     // may request other modes and algorithms
+  const std::map<std::string, std::string>& algorithms_; // fallback SMPI algorithm by collective
+  const HostFallback& hosts_;                            // algorithms of host calls that weft executes itself
   const std::function<const MessageCosts&()> costs_;   // message costs of the run, known once SMPI has read its options
   std::vector<std::unique_ptr<Mechanism>> mechanisms_; // in the order of their kinds
   std::vector<const MechanismKind*> predictable_;
@@ -39,13 +39,13 @@ class MechanismSelector {
   bool predict_hosts_faster(Mechanism& mechanism, Communicator& communicator, const CallDescriptor& call) const;
 
 public:
-  /** All references must outlive the selector. Predictions charge messages what @p costs returns;
-   * it is called only after the ranks have started. */
+  /** All references must outlive the selector. Predictions use the message costs that @p costs returns; it is called
+   * only after the ranks have started. */
   MechanismSelector(const FabricState& state, OffloadMode asked, const Jobs& jobs,
                     const std::map<std::string, std::string>& algorithms, const HostFallback& hosts,
                     std::function<const MessageCosts&()> costs);
 
-  /** Takes the mechanisms, one of each kind, in their order. */
+  /** Takes the mechanisms, one of each kind, in order. */
   void use(std::vector<std::unique_ptr<Mechanism>> mechanisms);
   const std::vector<std::unique_ptr<Mechanism>>& mechanisms() const { return mechanisms_; }
   Mechanism& mechanism(const MechanismKind& kind) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Network failures that are found while no rank runs. */
+/* Network failures detected while no rank runs. */
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace weft {
 
 class RunContext;
 
-/** Ends the job with this @p world because the network has failed. @p whose: the subject of a clause, which needs the
- * network. Called by SimGrid's kernel; returns if other jobs continue. */
+/** Ends the job of @p world because the network has failed. @p whose: the subject of a clause, which needs the network.
+ * Called by SimGrid's kernel; returns if other jobs continue. */
 void end_job_for_failure(RunContext& context, int world, const std::string& failure, const std::string& whose);
 
 } // namespace weft

@@ -20,16 +20,16 @@ class Ranks {
   std::function<void()> on_exit_;
 
 public:
-  /** Starts watching ranks. @p on_end runs in the context of each rank that ends by itself, and then @p on_exit
-   * in that of each rank that ends. */
+  /** Starts watching ranks. @p on_end runs in the context of each rank that ends by itself, and @p on_exit afterwards
+   * in the context of each rank that ends. */
   void watch(const Network& network, std::function<void(aid_t)> on_end, std::function<void()> on_exit);
-  /** Notes that a rank has ended by itself. */
+  /** Records that a rank has ended by itself. */
   void has_ended(aid_t rank) { ended_.insert(rank); }
 
   /** Returns the number of ranks that have started. */
   int count() const { return count_; }
   int running() const { return running_; }
-  /** Returns the number of hosts that ranks have run on. */
+  /** Returns the number of hosts on which ranks have run. */
   int hosts() const { return static_cast<int>(hosts_.size()); }
   /** Returns the ranks that have ended by themselves. */
   const std::unordered_set<aid_t>& ended() const { return ended_; }

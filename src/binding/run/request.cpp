@@ -40,9 +40,8 @@ sg::MessageQueue* borrow_queue()
   return queue;
 }
 
-/** Tags of the requests of non-blocking collectives: COLL_TAG_… of SMPI's
- * src/smpi/include/private.hpp, less one (src/smpi/colls/smpi_nbc_impl.cpp). Collectives that are
- * not listed have the empty request's tag, COLL_TAG_BCAST. */
+/** Tags of the requests of non-blocking collectives: COLL_TAG_… of SMPI's src/smpi/include/private.hpp, minus one
+ * (src/smpi/colls/smpi_nbc_impl.cpp). Unlisted collectives have the empty request's tag, COLL_TAG_BCAST. */
 consteval auto collective_tags()
 {
   constexpr int COLL_TAG_BCAST = -3334;
@@ -78,9 +77,8 @@ struct WithoutActivity {
 /** Requests of an actor. */
 struct OwnRequests {
   std::vector<WithoutActivity> without_activity;
-  /// Completed request in its initial state, reused by the next call: creating and freeing one of
-  /// SMPI's costs as much as an offloaded call. Room for several made the rows longer and calls
-  /// slower.
+  /// Completed request in its initial state, reused by the next call: creating and freeing an SMPI request takes as
+  /// long as an offloaded call. Storage for several made the rows longer and calls slower.
   MPI_Request spare = MPI_REQUEST_NULL;
 };
 
@@ -110,7 +108,7 @@ RequestSignal::~RequestSignal()
     idle_queues().push_back(queue_);
 }
 
-// SMPI's own Ibcast of no data on MPI_COMM_SELF.
+// Creates SMPI's own Ibcast of no data on MPI_COMM_SELF.
 MPI_Request RequestSignal::empty_request()
 {
   static const auto THEIRS = original(&simgrid::smpi::colls::ibcast);
@@ -132,7 +130,7 @@ MPI_Request RequestSignal::make_request(const std::shared_ptr<RequestSignal>& si
   if (request == MPI_REQUEST_NULL)
     request = empty_request();
   simgrid::smpi::fields_of(request).tag       = tag_of(collective);
-  simgrid::smpi::fields_of(request).real_size = 0; // files set the bytes that a status has
+  simgrid::smpi::fields_of(request).real_size = 0; // file accesses set the bytes in the status
   if (calls_are_direct())
     own.without_activity.push_back({request, signal});
   else
@@ -154,8 +152,7 @@ void RequestSignal::make_activity(MPI_Request request)
 void RequestSignal::put()
 {
   static int nothing = 0;
-  // Others count references to SimGrid's kernel actor, but its owner does not: hold one, so that
-  // the count never drops to zero.
+  // Hold a reference so that the count never reaches zero.
   if (sg::this_actor::is_maestro()) [[maybe_unused]]
     static const auto* const KERNEL = new sg::ActorPtr(sg::Actor::self());
   queue_->put_init(&nothing)->detach(); // starts the message

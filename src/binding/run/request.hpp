@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* weft's own MPI requests, of the kind that SMPI returns for non-blocking collectives: SMPI
- * waits for them and tests them, weft completes them. */
+/* weft's own MPI requests, of the kind that SMPI returns for non-blocking collectives: SMPI waits for them and tests
+ * them, weft completes them. */
 #pragma once
 
 #include "binding/ranks/sleep.hpp"
@@ -14,11 +14,11 @@
 
 namespace weft {
 
-/** Completion of a request; kept until the request is complete.
+/** Completion of a request; kept alive until the request is complete.
  *
- * While only MPI_Wait is called for a request, or MPI_Waitall for such requests alone, the rank
- * simply sleeps. A SimGrid activity, which can be tested and waited for among others, is created
- * once another MPI function is called for the rank's requests. */
+ * While only MPI_Wait is called for a request, or MPI_Waitall for such requests alone, the rank simply sleeps. A
+ * SimGrid activity, which can be tested and waited for among others, is created once another MPI function is called for
+ * the rank's requests. */
 class RequestSignal {
   Sleep end_;
   simgrid::s4u::MessageQueue* queue_ = nullptr; // set once there is an activity
@@ -32,30 +32,28 @@ public:
   RequestSignal& operator=(const RequestSignal&) = delete;
   ~RequestSignal();
 
-  /** Creates the request; called once, by the rank that owns it. SimGrid's trace identifies the
-   * collective by the request's tag, so the request gets SMPI's tag. */
+  /** Creates the request; called once, by the rank that owns it. SimGrid's trace identifies the collective by the
+   * request's tag, so the request gets SMPI's tag. */
   static MPI_Request make_request(const std::shared_ptr<RequestSignal>& signal, const CollectiveKind& collective);
-  /** Returns a request with nothing to wait for. */
+  /** Returns a request that is complete. */
   static MPI_Request empty_request();
-  /** Gives @p request an activity that completes when this fires, for SMPI to wait for and test; called at most once.
-   */
+  /** Gives @p request an activity that completes on fire(), for SMPI to wait for and test; called at most once. */
   void make_activity(MPI_Request request);
   /** Completes the request in no simulated time. Called from a rank, an actor or SimGrid's kernel. */
   void fire();
 
-  /** Creates the activities of the current rank's requests, before SMPI looks at any of them. */
+  /** Creates the activities of the current rank's requests, before SMPI examines any of them. */
   static void make_activities();
-  /** Waits for @p request if it is a weft request without an activity; it is then complete for SMPI
-   * to see. @return whether it is one */
+  /** Waits for @p request if it is a weft request without an activity, after which SMPI sees it as complete. @return
+   * whether it is one */
   static bool wait_for(MPI_Request request);
-  /** Waits for all @p requests, of which some may be MPI_REQUEST_NULL, if all others are of that
-   * kind; otherwise waits for none. @return whether they are */
+  /** Waits for all @p requests, some of which may be MPI_REQUEST_NULL, if all others are of that kind; otherwise waits
+   * for none. @return whether they are */
   static bool wait_for_all(std::span<const MPI_Request> requests);
-  /** Finishes a @p request that wait_for() has waited for, as SMPI's MPI_Wait does, but keeps it
-   * for the rank's next call instead of freeing it. @return false if SMPI has to do it, as for an
-   * MPI_REQUEST_NULL with a @p status */
+  /** Finishes a @p request that wait_for() has waited for, like SMPI's MPI_Wait, but keeps it for the rank's next call
+   * instead of freeing it. @return false if SMPI must do it, as for an MPI_REQUEST_NULL with a @p status */
   static bool put_aside(MPI_Request& request, MPI_Status* status);
-  /** Frees the request that put_aside() keeps, because the current rank makes no more calls. */
+  /** Frees the request kept by put_aside(), because the current rank makes no further calls. */
   static void free_spare();
 };
 

@@ -31,19 +31,19 @@ namespace weft {
 namespace {
 
 constexpr const char* OUT_OF_STACK = "stack-overflow";
-/** Beginning of messages about algorithms of the hosts. */
+/** Prefix of errors about algorithms of the hosts. */
 constexpr const char* FALLBACK = "--fallback: ";
 
 /** Ranks of a world. */
 struct RanksOfWorld {
   std::vector<int> ranks;
-  std::string world; ///< empty for the one that its job began with
+  std::string world; ///< empty for the job's initial world
 };
 
-/** Ranks by the number of their spawned world; 0 for the world that the job began with. */
+/** Ranks by the number of their spawned world; 0 for the job's initial world. */
 using RanksByWorld = std::map<int, RanksOfWorld>;
 
-/** Returns the ranks on a host, by job; by null if smpirun has started them. */
+/** Returns the ranks on a host, by job; null is the key of ranks that smpirun has started. */
 std::map<Job*, RanksByWorld> ranks_on(const sg::Host& host, const Jobs& jobs)
 {
   std::map<Job*, RanksByWorld> ranks;
@@ -57,7 +57,7 @@ std::map<Job*, RanksByWorld> ranks_on(const sg::Host& host, const Jobs& jobs)
   return ranks;
 }
 
-/** Returns sentences about the hosts of a job that have failed, if its ranks are no actors. */
+/** Returns sentences about the hosts of a job that have failed, if its ranks are not actors. */
 std::vector<std::string> dead_hosts_of(const Job& job, const std::map<int, Seconds>& hosts, const Fabric& fabric)
 {
   std::vector<std::string> sentences;
@@ -168,7 +168,7 @@ void RunContext::check_members(const Communicator& communicator)
     abort("mismatch", *missing);
 }
 
-// A stack overflow may have caused whatever else went wrong, so it is reported first.
+// A stack overflow may have caused any other error, so it is reported first.
 void RunContext::check_stacks()
 {
   if (const auto rank = rank_out_of_stack())
@@ -209,7 +209,7 @@ void RunContext::write_record()
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
 }
 
-/** Returns when the network's resolution took effect; null if it did not. */
+/** Returns the use of the network's time resolution; null if it had no effect. */
 Json RunContext::resolution_of_record() const
 {
   const FlowNetwork::Work work = host_network_ ? host_network_->work() : FlowNetwork::Work();
@@ -222,7 +222,7 @@ Json RunContext::resolution_of_record() const
           {"queued", work.queued}};
 }
 
-/** Returns the work of the network of packets; null if messages are flows. */
+/** Returns the work counters of the packet network; null if messages are flows. */
 Json RunContext::packets_of_record() const
 {
   if (not fabric.packets().carries())
@@ -282,7 +282,7 @@ void RunContext::abort_on(const Communicator& communicator, const std::string& m
 
 void RunContext::hosts_died(const std::map<int, Seconds>& hosts)
 {
-  std::map<Job*, std::vector<std::string>> dead; // sentences by job; by null if smpirun has started its ranks
+  std::map<Job*, std::vector<std::string>> dead; // sentences by job; null is the key of ranks that smpirun has started
   for (const auto& [host, since] : hosts)
     if (const sg::Host* const place = network.host_at(host)) // otherwise no rank uses it
       for (const auto& [job, ranks] : ranks_on(*place, jobs))
@@ -308,7 +308,7 @@ void RunContext::end_run(const Outcome& outcome, int status)
 {
   record.outcome = outcome;
   write_record();
-  // With a record, its reader shows the message.
+  // If there is a record, its reader shows the error.
   if (not record_file_.wanted())
     std::fprintf(stderr, "weft: %s\n", outcome.message.c_str());
   leave_process(status);

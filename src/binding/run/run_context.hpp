@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Context of a run: its jobs, its fabric and the components that execute and observe calls.
  *
- * Everything below the entries from MPI gets a reference to the context. SMPI passes none to the functions that it
- * calls, so the entries look it up (binding/entries/frame/current_run.hpp). load_platform() makes the context, and
- * nobody deletes it, because SMPI frees communicators after everything else.
+ * All layers below the entries from MPI get a reference to the context. SMPI passes none to the functions that it
+ * calls, so the entries look it up (binding/entries/frame/current_run.hpp). load_platform() creates the context, which
+ * is never deleted, because SMPI frees communicators at the very end.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ namespace weft {
 /** Hosts of a run on which ranks can be spawned. */
 struct HostSupply {
   std::function<int(VertexId)> cores; ///< cores of a host that ranks can use
-  /// Returns a host, made if SimGrid has none. Called in SimGrid's kernel.
+  /// Returns a host, creating it if SimGrid has none. Called in SimGrid's kernel.
   std::function<simgrid::s4u::Host*(VertexId)> make;
 };
 
@@ -62,38 +62,38 @@ class RunContext {
 
 public:
   const Fabric& fabric;
-  FabricState& state; ///< which links and switches are up
+  FabricState& state; ///< state of links and switches: up or down
   Network& network;
   Jobs& jobs;
   CoreNoise core_noise;
   const OffloadMode mode;            ///< requested offload mode
   std::vector<Aggregation> switches; ///< by index in the fabric
   Record record;
-  std::optional<JobTraffic> traffic;             ///< of the jobs of the launcher
-  std::vector<double> background_weights;        ///< of tables of background traffic, where links are shared by job
-  std::vector<const RecordPart*> record_parts;   ///< besides those of mechanisms
-  std::map<std::string, std::string> algorithms; ///< collective -> the SMPI algorithm that it falls back to
+  std::optional<JobTraffic> traffic;             ///< of the launcher's jobs
+  std::vector<double> background_weights;        ///< by background traffic table, where links are shared by job
+  std::vector<const RecordPart*> record_parts;   ///< in addition to those of mechanisms
+  std::map<std::string, std::string> algorithms; ///< fallback SMPI algorithm by collective
   std::function<std::unique_ptr<HostNetwork>(MessageCosts costs)> make_host_network;
-  /// Describes waits of the ranks that @p concerns accepts, as sentences; none if SMPI knows them.
+  /// Describes waits of the ranks that @p concerns accepts, as sentences; null if SMPI tracks the waits.
   std::function<std::string(const ConcernsRank& concerns)> describe_messages;
-  std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< the same of files
-  /// The same of MPI_Comm_spawn, MPI_Comm_accept and MPI_Comm_connect; none if there were no such calls.
+  std::function<std::string(const ConcernsRank& concerns)> describe_files; ///< describes waits for files
+  /// Describes waits in MPI_Comm_spawn, MPI_Comm_accept and MPI_Comm_connect; null if there were no such calls.
   std::function<std::string(const ConcernsRank& concerns)> describe_meetings;
-  std::function<void(bool over)> on_init; ///< called by each rank in MPI_Init, at its begin and at its end
-  std::function<int()> universe;          ///< returns MPI_UNIVERSE_SIZE for the current rank; none: SMPI's
-  std::optional<HostSupply> host_supply;  ///< of runs in which ranks can be spawned
+  std::function<void(bool over)> on_init; ///< called by each rank in MPI_Init, at its start and at its end
+  std::function<int()> universe;          ///< returns MPI_UNIVERSE_SIZE for the current rank; null: SMPI's value
+  std::optional<HostSupply> host_supply;  ///< only in runs that can spawn ranks
   /// Called in the last rank's context when all ranks have ended.
   std::vector<std::function<void()>> at_last_exit;
-  std::optional<CallRecovery> call_recovery; ///< of runs with faults
-  /// Returns the hosts that are down now, with the times of their failures; none in runs without faults.
+  std::optional<CallRecovery> call_recovery; ///< only in runs with faults
+  /// Returns the hosts that are down now, with the times of their failures; null in runs without faults.
   std::function<std::map<int, Seconds>()> hosts_down;
-  HostFallback hosts_fallback;                ///< algorithms of calls that weft executes on the hosts
+  HostFallback hosts_fallback;                ///< algorithms of host calls that weft executes
   const HostStageAlgorithms stage_algorithms; ///< among the ranks of a host in an offloaded call
   MechanismSelector selector;
   Communicators communicators;
 
-  /** Starts observing the engine; writes the record to @p record_path at the end, unless that is
-   * empty. The fabric state, the network and the jobs must live as long as the process. */
+  /** Starts observing the engine; writes the record to @p record_path at the end, unless that is empty. The fabric
+   * state, the network and the jobs must live as long as the process. */
   RunContext(FabricState& its_state, Network& its_network, Jobs& its_jobs, OffloadMode its_mode,
              const std::string& record_path, bool keep_events);
   RunContext(const RunContext&)            = delete;
@@ -101,8 +101,7 @@ public:
 
   /** Returns the message costs of the run; known once the ranks have started. */
   const MessageCosts& costs();
-  /** Returns the network as host schedules see it; created by make_host_network for the first call
-   * that needs it. */
+  /** Returns the network for host schedules, created by make_host_network for the first call that needs it. */
   HostNetwork& host_network();
   /** Ends the run, because the algorithm chosen for the hosts cannot execute a call. */
   [[noreturn]] void refuse_fallback(const std::string& why);
@@ -110,15 +109,15 @@ public:
   /** Returns the algorithms of the hosts for calls on @p communicator. */
   const HostFallback& fallback_of(const Communicator& communicator) const;
 
-  /** Notes that a rank has ended by itself, and ends its job if a call in flight waits for it. */
+  /** Records that a rank has ended by itself, and ends its job if a call in flight waits for it. */
   void rank_ended(aid_t rank);
   /** Ends the job if a call in flight on @p communicator waits for a rank that has ended. */
   void check_members(const Communicator& communicator);
 
-  /** Notes that the current rank, whose job continues, exits with a @p status other than 0. */
+  /** Records that the current rank, whose job continues, exits with a @p status other than 0. */
   void note_exit(const std::string& message, int status);
-  /** Ends the program with @p status, because it cannot continue. The record says why. Ends the process, unless the
-   * program is one of several jobs of the launcher. */
+  /** Ends the program with @p status, because it cannot continue. The record contains the reason. Ends the process,
+   * unless the program is one of several jobs of the launcher. */
   [[noreturn]] void abort(const std::string& kind, const std::string& message, int status = 1);
   /** Ends the program of @p communicator because the network has failed. Called by a rank or SimGrid's kernel; returns
    * if other jobs continue. */
@@ -126,14 +125,15 @@ public:
   /** Keeps an object of a failed call, or its communicator, until the process ends: messages in flight refer to them.
    */
   void keep_failed_call(std::shared_ptr<void> object) { failed_calls_.push_back(std::move(object)); }
-  /** Ends the programs that have ranks on these hosts, which have failed at these times. Called by SimGrid's kernel. */
+  /** Ends the programs that have ranks on these failed hosts; the values are the times of failure. Called by SimGrid's
+   * kernel. */
   void hosts_died(const std::map<int, Seconds>& hosts);
   /** Ends a job of the launcher that starts now, if it has ranks on hosts that are down. */
   void check_hosts();
-  /** Ends a job of the launcher, and the process if it is the last. Its ranks run no more, but the current one,
-   * which has to leave its context. */
+  /** Ends a job of the launcher, and the process if it is the last job. Its ranks no longer run, except the current
+   * one, which must leave its context. */
   void stop_job(Job& job, const Outcome& outcome, int status);
-  /** Gives back what a job holds of the switches. */
+  /** Releases the switch resources that a job holds. */
   void release_switches(const Job& job);
 };
 

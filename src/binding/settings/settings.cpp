@@ -83,8 +83,8 @@ bool traces_messages()
 
 const Settings& settings()
 {
-  // Never destroyed: a destructor would be registered with __cxa_atexit, whose interposed version
-  // reads the settings itself.
+  // Never destroyed: a destructor would be registered with __cxa_atexit, whose interposed version reads the settings
+  // itself.
   static const Settings& all = *new Settings(read());
   return all;
 }

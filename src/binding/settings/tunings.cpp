@@ -22,7 +22,7 @@ SimGridVersion running_simgrid()
   return version;
 }
 
-/** Runs as the library is loaded. An invalid choice leaves all tunings off, until check_tunings() refuses it. */
+/** Runs while the library is loaded. An invalid choice leaves all tunings off, until check_tunings() refuses it. */
 [[gnu::constructor]] void choose_tunings()
 {
   try {

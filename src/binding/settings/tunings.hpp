@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Tunings that are on in this run: those that the settings choose, if they know the SimGrid that runs.
+/* Tunings that are on in this run: those selected by the settings that support the loaded SimGrid.
  *
- * They are chosen as libweft.so is loaded, before SimGrid makes anything: a tuning never changes between on and off
- * while it holds state. Until then all are off. */
+ * They are selected while libweft.so is loaded, before SimGrid creates any object: a tuning never changes between on
+ * and off while it holds state. Until then all are off. */
 #pragma once
 
 #include "model/tuning/tuning.hpp"
@@ -23,8 +23,8 @@ inline bool is_on(TuningId tuning)
   return tunings_on[static_cast<std::size_t>(tuning)];
 }
 
-/** Checks the choice of tunings, and notes on standard error which ones do not know this SimGrid. Throws UserError for
- *  an invalid choice. */
+/** Checks the choice of tunings, and reports on standard error those that do not support this SimGrid. Throws UserError
+ * for an invalid choice. */
 void check_tunings();
 
 /** Returns true if calls may skip SMPI: direct-calls is on, and SMPI's functions would only check a correct call before

@@ -35,8 +35,8 @@ namespace weft {
 namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): handlers of signals read these
-thread_local unsigned system_futexes __attribute__((tls_model("initial-exec"))) = 0; ///< scopes
-/** Address that filter_this_thread() wakes to see whether the thread has the filter. */
+thread_local unsigned system_futexes __attribute__((tls_model("initial-exec"))) = 0; ///< nesting depth of scopes
+/** Address that filter_this_thread() wakes to find out whether the thread has the filter. */
 thread_local std::uint32_t probe __attribute__((tls_model("initial-exec"))) = 0;
 bool has_filter = false; ///< of the thread on which ranks run
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -44,7 +44,7 @@ bool has_filter = false; ///< of the thread on which ranks run
 constexpr double SECOND           = 1e9; // in nanoseconds
 constexpr std::uint32_t ALL_BITS  = ~std::uint32_t{0};
 constexpr double NO_DEADLINE      = -1;
-constexpr double SCHED_YIELD_TIME = 1e-7; ///< as long as a poll that finds nothing
+constexpr double SCHED_YIELD_TIME = 1e-7; ///< as long as a failed poll
 
 /** A thread that waits at an address. */
 struct Waiting {
@@ -54,10 +54,11 @@ struct Waiting {
   bool woken                           = false;
 };
 
-/** Threads that wait, by address, in the order of their arrival. */
+/** Waiting threads by address, in FIFO order. */
 std::unordered_map<const void*, std::deque<Waiting*>>& queues()
 {
-  static auto* const ALL = new std::unordered_map<const void*, std::deque<Waiting*>>; // ranks may outlive statics
+  static auto* const ALL =
+      new std::unordered_map<const void*, std::deque<Waiting*>>; // leaked, since ranks may outlive statics
   return *ALL;
 }
 
@@ -71,7 +72,7 @@ void forget(const void* address, const Waiting& one)
     queues().erase(queue);
 }
 
-/** Blocks the current thread until it is woken at @p address, or the time is @p deadline. */
+/** Blocks the current thread until it is woken at @p address, or until @p deadline. */
 long wait_at(const void* address, std::uint32_t value, double deadline, std::uint32_t bits)
 {
   if (static_cast<const std::atomic<std::uint32_t>*>(address)->load() != value)
@@ -99,7 +100,7 @@ long wait_at(const void* address, std::uint32_t value, double deadline, std::uin
   return self.woken ? 0 : -ETIMEDOUT;
 }
 
-/** Wakes up to @p most threads at @p address. Returns how many. */
+/** Wakes up to @p most threads at @p address. Returns their number. */
 long wake_at_address(const void* address, std::uint32_t most, std::uint32_t bits)
 {
   const auto queue = queues().find(address);
@@ -124,7 +125,7 @@ long wake_at_address(const void* address, std::uint32_t most, std::uint32_t bits
   return static_cast<long>(chosen.size());
 }
 
-/** Returns when a wait ends at the latest; a time of this machine's clocks, which show decades more, is none. */
+/** Returns the deadline of a wait; real-time clocks, which are decades ahead, count as none. */
 double deadline_of(const std::timespec* time, bool is_absolute)
 {
   constexpr double DECADES = 1e9;
@@ -135,7 +136,7 @@ double deadline_of(const std::timespec* time, bool is_absolute)
   return at > time_of_rank() + DECADES ? NO_DEADLINE : std::max(0.0, at);
 }
 
-/** Carries out futex() for a simulated thread. */
+/** Executes futex() for a simulated thread. */
 long simulate_futex(std::span<const long, 6> arguments)
 {
   const auto* const address = reinterpret_cast<const void*>(arguments[0]);          // NOLINT(performance-no-int-to-ptr)
@@ -157,7 +158,7 @@ long simulate_futex(std::span<const long, 6> arguments)
       return with_system(wake_at_address(address, count, ALL_BITS));
     case FUTEX_WAKE_BITSET:
       return with_system(wake_at_address(address, count, bits));
-    default: // wakes some and lets others wait elsewhere; here all look again
+    default: // wakes some threads and requeues others; here all check again
       return wake_at_address(address, ALL_BITS, ALL_BITS);
   }
 }
@@ -183,11 +184,11 @@ sock_filter answer(std::uint32_t action)
   return {BPF_RET | BPF_K, 0, 0, action};
 }
 
-/** Adds: system calls from code in [begin, end), which lies within 4 GiB, become signals. */
+/** Appends instructions that turn system calls from code in [begin, end), which lies within 4 GiB, into signals. */
 void add_range(Filter& filter, std::uintptr_t begin, std::uintptr_t end)
 {
   constexpr std::size_t AT = offsetof(seccomp_data, instruction_pointer);
-  // A library's code that crosses a multiple of 4 GiB is cut there.
+  // A library's code that crosses a multiple of 4 GiB is split there.
   const std::uintptr_t border = ((begin >> LOW_BITS) + 1) << LOW_BITS;
   if (end > border)
     add_range(filter, border, end);
@@ -198,8 +199,8 @@ void add_range(Filter& filter, std::uintptr_t begin, std::uintptr_t end)
                                answer(SECCOMP_RET_TRAP)});
 }
 
-/** The filter: futexes, but those with inheritance of priorities, and sched_yield() in those libraries. Programs that
- * ranks execute inherit it, but their code lies elsewhere. */
+/** Creates the filter: it traps futexes, except those with priority inheritance, and sched_yield() in those libraries.
+ * Programs that ranks execute inherit the filter, but their code is at other addresses. */
 Filter make_filter()
 {
   Filter filter;
@@ -270,7 +271,7 @@ bool simulate_futexes()
   static const bool DONE = [] {
     struct sigaction action{};
     action.sa_sigaction = on_trap;
-    action.sa_flags     = SA_SIGINFO | SA_NODEFER; // others run meanwhile, and trap, too
+    action.sa_flags     = SA_SIGINFO | SA_NODEFER; // others run meanwhile, and trap too
     set_process_action(SIGSYS, action);
     has_filter = install_filter();
     return has_filter;
@@ -281,7 +282,7 @@ bool simulate_futexes()
 void filter_this_thread()
 {
   probe = 0;
-  syscall(SYS_futex, &probe, FUTEX_WAKE_PRIVATE, 0, nullptr, nullptr, 0); // the C library's: trapped
+  syscall(SYS_futex, &probe, FUTEX_WAKE_PRIVATE, 0, nullptr, nullptr, 0); // through the C library, so it is trapped
   if (probe == 0)
     install_filter();
 }

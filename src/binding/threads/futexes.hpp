@@ -2,16 +2,16 @@
 /* Locks of simulated threads.
  *
  * Mutexes, condition variables, semaphores, barriers, std::future, std::atomic::wait and OpenMP's barriers all end in
- * one system call of the C library or of OpenMP's: futex(). A filter of system calls (seccomp) turns that call into a
- * signal, whose handler lets the thread wait as an actor of the simulation: others of its rank run meanwhile, and
- * deadlines are simulated. Locks that nobody else holds make no system call. sched_yield() lets simulated time pass. */
+ * one system call of the C library or of OpenMP's: futex(). A seccomp filter turns that call into a signal, whose
+ * handler lets the thread wait as an actor of the simulation: other threads of its rank run meanwhile, and deadlines
+ * are simulated. Uncontended locks make no system call. sched_yield() advances simulated time. */
 #pragma once
 
 #include <cstddef>
 
 namespace weft {
 
-/** Simulates locks from now on. Returns false where that cannot be: on processors other than x86-64, and where the
+/** Enables simulation of locks. Returns false where that is impossible: on processors other than x86-64, and where the
  * system allows no filters. */
 bool simulate_futexes();
 
@@ -41,7 +41,7 @@ public:
   ~SimulatedFutexes();
 };
 
-/** Returns how many threads wait for locks. */
+/** Returns the number of threads that wait for locks. */
 std::size_t threads_at_futexes();
 
 } // namespace weft

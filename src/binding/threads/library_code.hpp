@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Where the code of libraries lies, for handlers of signals, which may not ask the dynamic loader. */
+/* Address ranges of libraries' code, for signal handlers, which must not call the dynamic loader. */
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/** Addresses of code, from the first to before the last. */
+/** Half-open address range of code. */
 struct LibraryCode {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -18,7 +18,7 @@ struct LibraryCode {
 /** Returns the code of the loaded libraries whose path contains one of @p names; "" is the executable. */
 std::vector<LibraryCode> code_of_libraries(std::initializer_list<std::string_view> names);
 
-/** Returns the range that @p address is in, or null. */
+/** Returns the range that contains @p address, or null. */
 const LibraryCode* find_code(const std::vector<LibraryCode>& ranges, std::uintptr_t address);
 
 } // namespace weft

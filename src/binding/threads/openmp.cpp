@@ -33,16 +33,16 @@ namespace {
 
 using simgrid::kernel::context::Context;
 
-/** A parallel region; its threads get it in place of the program's data. */
+/** A parallel region, passed to its threads in place of the program's data. */
 struct ParallelRegion {
   void (*code)(void*);
   void* data;
   Context* rank;
-  void** critical; ///< the rank's lock of critical sections without a name
+  void** critical; ///< the rank's lock of unnamed critical sections
   std::shared_ptr<SimulatedTeam> team = threads_are_simulated() ? std::make_shared<SimulatedTeam>() : nullptr;
 };
 
-/** The region that the current thread works in, begins or ends. */
+/** The region in which the current thread works, or which it begins or ends. */
 const ParallelRegion*& region_here()
 {
   static thread_local const ParallelRegion* here = nullptr;
@@ -66,13 +66,13 @@ using TeamStorage = std::vector<std::byte>;
 /** The storage of SimGrid's thread. */
 struct Teams {
   std::span<std::byte> here;
-  TeamStorage initial;                       ///< that of a new thread
-  std::vector<TeamStorage> idle;             ///< those of pools that nobody uses
-  bool have_state = false;                   ///< the program has variables that each thread has its own of
-  std::unordered_set<const Context*> owners; ///< ranks with a pool that is theirs alone
+  TeamStorage initial;                       ///< storage of a new thread
+  std::vector<TeamStorage> idle;             ///< storage of unused pools
+  bool have_state = false;                   ///< true if the program has thread-local variables
+  std::unordered_set<const Context*> owners; ///< ranks with a pool of their own
 };
 
-/** Returns the highest number of a library with thread-local variables. */
+/** Returns the highest module ID of a library with thread-local variables. */
 std::size_t last_tls_module() noexcept
 {
   std::size_t last = 0;
@@ -86,10 +86,10 @@ std::size_t last_tls_module() noexcept
   return last;
 }
 
-/** Number of the last library with thread-local variables that the simulator itself has: it loads the program later. */
+/** Module ID of the simulator's last library with thread-local variables: the program is loaded later. */
 const std::size_t SIMULATORS_LAST = last_tls_module();
 
-/** Notes a library of the program, other than libgomp, with thread-local variables. */
+/** Records a library of the program, other than libgomp, with thread-local variables. */
 int find_state(dl_phdr_info* library, std::size_t /*size*/, void* found)
 {
   const bool is_programs = library->dlpi_tls_modid > SIMULATORS_LAST &&
@@ -107,7 +107,7 @@ int find_storage(dl_phdr_info* library, std::size_t /*size*/, void* found)
   const auto storage = std::ranges::find(segments, static_cast<ElfW(Word)>(PT_TLS), &ElfW(Phdr)::p_type);
   if (storage == segments.end())
     return 0;
-  // dlpi_tls_data is null until a thread asks for the storage of this library, as libgomp itself never does.
+  // dlpi_tls_data is null until a thread requests the storage of this library, which libgomp itself never does.
   TlsIndex place{library->dlpi_tls_modid, 0};
   auto& teams = *static_cast<Teams*>(found);
   teams.here  = {static_cast<std::byte*>(__tls_get_addr(&place)), storage->p_memsz};
@@ -121,7 +121,7 @@ int find_storage(dl_phdr_info* library, std::size_t /*size*/, void* found)
 /** Result of teams(), once it has been called. */
 constinit Teams* asked_teams = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): at each wait
 
-/** Teams of a program that uses libgomp; to be asked for first by SimGrid's thread. */
+/** Returns the teams of a program that uses libgomp; SimGrid's thread must call it first. */
 Teams& teams()
 {
   static auto* const ALL = [] {
@@ -182,7 +182,7 @@ bool owns_pool()
   yield(rank);
 }
 
-/** Returns the current rank's lock of critical sections without a name, which libgomp makes at its first use. */
+/** Returns the current rank's lock of unnamed critical sections, which libgomp creates at its first use. */
 void** critical_of_rank()
 {
   static std::mutex lock;
@@ -196,7 +196,7 @@ void** critical_of_rank()
   return own.get();
 }
 
-/** The region that the current thread begins. */
+/** Returns the region that the current thread begins. */
 ParallelRegion new_region(void (*code)(void*), void* data)
 {
   Teams& all = teams();
@@ -221,7 +221,7 @@ void execute_region(void* region)
 
 /** Scope of OpenMP's own code around a region. */
 class TeamScope {
-  const RegionScope region_; // also while libgomp makes the team
+  const RegionScope region_; // also while libgomp creates the team
   std::optional<SystemFutexes> locks_;
 
 public:
@@ -255,7 +255,7 @@ void yield_with_team(simgrid::kernel::actor::ActorImpl* rank, Yield yield)
 
 } // namespace weft
 
-// ---- Replaced functions: what GCC calls for `parallel` and `critical` (libgomp's libgomp_g.h) -----------------------
+// ---- Replaced functions that GCC calls for `parallel` and `critical` (libgomp's libgomp_g.h) -----------------------
 
 /** Defines @p name, which begins a region, with further @p parameters. */
 #define WEFT_REGION(result, name, parameters, ...)                                                                     \
@@ -274,7 +274,7 @@ void yield_with_team(simgrid::kernel::actor::ActorImpl* rank, Yield yield)
                unsigned flags),                                                                                        \
               threads, start, end, step, chunk, flags)
 
-/** Defines a function for a loop whose schedule the environment gives. */
+/** Defines a function for a loop whose schedule is set by the environment. */
 #define WEFT_RUNTIME_LOOP(name)                                                                                        \
   WEFT_REGION(void, GOMP_parallel_loop_##name,                                                                         \
               (void (*code)(void*), void* data, unsigned threads, long start, long end, long step, unsigned flags),    \

@@ -51,7 +51,7 @@ using simgrid::kernel::actor::ActorImpl;
 using simgrid::kernel::context::Context;
 using namespace std::chrono_literals;
 
-/** Time that a thread waits before it looks, or interrupts SimGrid's thread, again. */
+/** Time before a thread checks, or interrupts SimGrid's thread, again. */
 constexpr auto PATIENCE = 100us;
 
 /** State of a thread in the simulation. */
@@ -59,7 +59,7 @@ class ProgramThread {
 public:
   Context* creator         = nullptr; ///< rank that created it; null if an OpenMP library did
   simgrid::s4u::Host* host = nullptr; ///< of that rank, which may have ended
-  Context* rank            = nullptr; ///< rank that it is now, to SimGrid
+  Context* rank            = nullptr; ///< rank as which it currently acts, to SimGrid
   bool in_call             = false;
 
   ProgramThread()                                = default;
@@ -81,17 +81,18 @@ struct Wait {
 };
 
 struct Threads {
-  std::mutex lock; // of all but `native`; SimGrid's thread holds it only where it cannot be interrupted
+  std::mutex
+      lock; // protects all members except `native`; SimGrid's thread holds it only where it cannot be interrupted
   std::condition_variable changed;
   pid_t simgrids = 0;
   std::atomic<Context*> native{nullptr}; ///< rank whose own code SimGrid's thread runs
-  std::atomic<std::size_t> created{0};   ///< threads that ranks have created and that have not ended
-  std::vector<ProgramThread*> joined;    ///< those that are a rank now
-  std::vector<Wait*> waits;              ///< that SimGrid's thread has not begun
-  bool main_is_in_call = false;          ///< the rank on SimGrid's thread, by its own call
+  std::atomic<std::size_t> created{0};   ///< threads created by ranks that have not ended
+  std::vector<ProgramThread*> joined;    ///< threads that currently act as a rank
+  std::vector<Wait*> waits;              ///< waits that SimGrid's thread has not begun
+  bool main_is_in_call = false;          ///< true if the rank on SimGrid's thread is in a call of its own
   std::size_t waiting  = 0;              ///< threads that wait for their turn
-  std::vector<LibraryCode> fragile;      ///< code of libraries that cannot be left at any instruction
-  volatile std::sig_atomic_t kept = 0;   ///< scopes in which SimGrid's thread may not leave its rank
+  std::vector<LibraryCode> fragile;      ///< code of libraries that cannot be left at every instruction
+  volatile std::sig_atomic_t kept = 0;   ///< nesting depth of scopes in which SimGrid's thread must not leave its rank
 };
 
 Threads& threads()
@@ -100,8 +101,9 @@ Threads& threads()
   return *ALL;
 }
 
-/** Scope in which SimGrid's thread does not leave its rank when a signal interrupts it. Waiting at `changed` looks like
- * a wait of the program, but if the rank is left there, and another one notifies, glibc waits for the first to leave.
+/** Scope in which SimGrid's thread does not leave its rank when a signal interrupts it. Its wait at `changed` looks
+ * like a wait of the program, but if the rank were left there and another one notified, glibc would wait for the first
+ * to leave.
  */
 class KeptRank {
   const bool is_simgrids_ = not is_other_thread();
@@ -144,7 +146,7 @@ ProgramThread::~ProgramThread()
   std::erase(threads().joined, this);
 }
 
-/** Returns whether a thread of @p rank other than the current one is in an MPI call. Needs the lock. */
+/** Returns whether a thread of @p rank other than the current one is in an MPI call. Requires the lock. */
 bool is_called_by_others(const Context* rank)
 {
   const ProgramThread& here = this_thread();
@@ -155,13 +157,13 @@ bool is_called_by_others(const Context* rank)
   });
 }
 
-/** Makes the current thread the rank that created it, as soon as that runs its own code and no other thread of it is in
- * an MPI call. Needs the lock. */
+/** Makes the current thread act as the rank that created it, as soon as the rank runs its own code and no other thread
+ * of it is in an MPI call. Requires the lock. */
 void join_rank(std::unique_lock<std::mutex>& held)
 {
   Threads& all        = threads();
   ProgramThread& here = this_thread();
-  // Threads of other OpenMP libraries than GCC's do not tell whose they are.
+  // The owner of threads of OpenMP libraries other than GCC's is unknown.
   const Context* const owner = rank_of_region() ? rank_of_region() : here.creator;
   ++all.waiting;
   for (;;) {
@@ -179,7 +181,7 @@ void join_rank(std::unique_lock<std::mutex>& held)
   --all.waiting;
 }
 
-/** The context of a thread that has none; null in the kernel's place. */
+/** Returns the context of a thread without one; null in the kernel's role. */
 Context* context_of_thread()
 {
   if (is_other_thread() && not this_thread().rank) {
@@ -189,8 +191,8 @@ Context* context_of_thread()
   return running_context;
 }
 
-/** SimGrid's thread leaves the current rank: other threads are no longer that rank, but for @p served. Returns whether
- * the rank is in a call of its own. */
+/** Records that SimGrid's thread leaves the current rank: other threads, except @p served, no longer act as that rank.
+ * Returns whether the rank is in a call of its own. */
 bool part_from_rank(const ProgramThread* served)
 {
   const KeptRank kept;
@@ -207,7 +209,7 @@ bool part_from_rank(const ProgramThread* served)
   return std::exchange(all.main_is_in_call, false);
 }
 
-/** SimGrid's thread is back in @p rank. */
+/** Records that SimGrid's thread is back in @p rank. */
 void return_to_rank(Context* rank, bool is_in_call)
 {
   const KeptRank kept;
@@ -218,7 +220,7 @@ void return_to_rank(Context* rank, bool is_in_call)
   all.changed.notify_all();
 }
 
-/** Leaves the current rank on SimGrid's thread, for itself or for a thread of it. */
+/** Leaves the current rank on SimGrid's thread, for itself or for one of its threads. */
 void yield_rank(ActorImpl* rank, Yield yield, const ProgramThread* served)
 {
   Context* const own    = running_context;
@@ -227,7 +229,7 @@ void yield_rank(ActorImpl* rank, Yield yield, const ProgramThread* served)
   return_to_rank(own, is_in_call);
 }
 
-/** Does for another thread of the current rank what that waits for. Returns whether there was one. */
+/** Serves a wait of another thread of the current rank. Returns whether there was one. */
 bool serve_thread()
 {
   Threads& all = threads();
@@ -249,7 +251,7 @@ bool serve_thread()
   try {
     yield_rank(wait->rank, yield_keeping_state, wait->thread);
   } catch (const simgrid::ForcefulKillException&) {
-    throw; // the rank ends, and with it what its other thread does
+    throw; // the rank ends, and with it the work of its other thread
   } catch (...) {
     wait->failure = std::current_exception();
   }
@@ -265,7 +267,7 @@ bool serve_thread()
 constexpr unsigned FUTEX_FLAGS =
     FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME; // NOLINT(hicpp-signed-bitwise): the system's
 
-/** Returns whether the interrupted rank can be left: it holds no lock, and has changed nothing by half. */
+/** Returns whether the interrupted rank can be left: it holds no lock, and no change is half done. */
 bool can_be_left(const ucontext_t& interrupted)
 {
   constexpr std::array<std::uint8_t, 2> SYSCALL{0x0f, 0x05};
@@ -273,7 +275,7 @@ bool can_be_left(const ucontext_t& interrupted)
   const LibraryCode* const library = find_code(threads().fragile, at);
   if (not library)
     return true;
-  // Blocked: either it will repeat its wait, or that has been interrupted.
+  // The thread is blocked: it will either repeat its wait, or the wait has been interrupted.
   const auto number = interrupted.uc_mcontext.gregs[REG_RAX];
   const auto futex  = static_cast<unsigned>(interrupted.uc_mcontext.gregs[REG_RSI]) & ~FUTEX_FLAGS;
   const bool will_wait =
@@ -296,7 +298,7 @@ void on_interrupt(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
   errno = error;
 }
 
-/** The signal that interrupts SimGrid's thread: the last one, which programs hardly use. */
+/** Returns the signal that interrupts SimGrid's thread: the last one, which programs hardly use. */
 int interrupt_signal()
 {
   return SIGRTMAX;
@@ -308,7 +310,7 @@ void install_interrupt()
                                          "/libsimgrid", "/libweft", "/weft-malloc", "/weft-mimalloc", "/libquadmath"});
   struct sigaction action{};
   action.sa_sigaction = on_interrupt;
-  // Others may come before its end, while the rank that it has interrupted waits.
+  // Further signals may arrive before the handler ends, while the interrupted rank waits.
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
   set_process_action(interrupt_signal(), action);
 }
@@ -326,7 +328,7 @@ constexpr bool CAN_INTERRUPT = false;
 
 #endif
 
-/** Waits until SimGrid's thread has done what the current thread waits for. */
+/** Waits until SimGrid's thread has served the current thread's wait. */
 void wait_for_simgrid(Wait& wait)
 {
   Threads& all = threads();
@@ -340,7 +342,7 @@ void wait_for_simgrid(Wait& wait)
   }
 }
 
-/** Lets SimGrid's thread leave the rank for the current thread, and waits until the rank resumes. */
+/** Makes SimGrid's thread leave the rank on behalf of the current thread, and waits until the rank resumes. */
 void yield_other_thread(ActorImpl* rank)
 {
   const ProgramThread& here = this_thread();
@@ -350,7 +352,7 @@ void yield_other_thread(ActorImpl* rank)
     std::rethrow_exception(wait.failure);
 }
 
-/** Lets the main thread of a rank yield. If another thread ends the rank meanwhile, main's stays where it is. */
+/** Yields on the main thread of a rank. If another thread ends the rank meanwhile, the main thread stays there. */
 void yield_main(ActorImpl* rank, Yield yield)
 {
   static const auto LEAVE = original<void (*)(Context*)>("_ZN7simgrid6kernel7context14SwappedContext7suspendEv");
@@ -434,7 +436,7 @@ simgrid::s4u::Host* host_of_thread()
     return this_thread().host;
   if (running_context)
     return rank_here() ? simgrid::s4u::Actor::self()->get_host() : nullptr;
-  running_context          = rank_of_region(); // for the question alone, which only reads
+  running_context          = rank_of_region(); // only for this query, which only reads
   const auto* const worker = running_context ? simgrid::s4u::Actor::self() : nullptr;
   auto* const host         = worker ? worker->get_host() : nullptr;
   running_context          = nullptr;
@@ -476,7 +478,7 @@ void end_call()
 
 void leave_on_simgrids_thread(std::function<void()> leave)
 {
-  begin_call(); // no other thread of the rank is in one now
+  begin_call(); // no other thread of the rank is in a call now
   const ProgramThread& here = this_thread();
   if (here.creator)
     --threads().created;
@@ -487,10 +489,10 @@ void leave_on_simgrids_thread(std::function<void()> leave)
 
 std::size_t waiting_threads()
 {
-  constexpr int MOST_TIMES = 10000; // a second
+  constexpr int MOST_TIMES = 10000; // one second
   Threads& all             = threads();
   std::unique_lock held(all.lock);
-  // Threads may still be on their way.
+  // Threads may not have arrived yet.
   for (int times = 0; threads_may_call && all.waiting < all.created && times < MOST_TIMES; ++times)
     all.changed.wait_for(held, PATIENCE);
   return all.waiting;

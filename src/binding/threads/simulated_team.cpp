@@ -25,7 +25,7 @@ int own_number()
   return THEIRS();
 }
 
-/** Waits for the team, and executes tasks that are left. */
+/** Waits for the team, and executes the remaining tasks. */
 void wait_for_team()
 {
   static const auto THEIRS = openmp_function<void (*)()>("GOMP_barrier");
@@ -41,8 +41,7 @@ void SimulatedTeam::execute_as_master(void (*code)(void*), void* data)
   const int size = team_size();
   for (int number = 1; number < size; ++number)
     members_.push_back(std::make_unique<SimulatedThread>(false));
-  size_.store(
-      static_cast<std::uint32_t>(size)); // members go on to await their turns, which come once they have started
+  size_.store(static_cast<std::uint32_t>(size)); // members then await their turns, which come once they have started
   wake_system_futex(&size_);
   for (const auto& member : members_)
     member->start();

@@ -53,11 +53,11 @@ struct AllThreads {
 
 AllThreads& all_threads()
 {
-  static auto* const ALL = new AllThreads; // leaked: threads may outlive static objects
+  static auto* const ALL = new AllThreads; // leaked, since threads may outlive static objects
   return *ALL;
 }
 
-/** Returns where an actor keeps its number: before its parent's (ActorIDTrait in SimGrid's ActorImpl.hpp). */
+/** Returns the location of an actor's number: before its parent's (ActorIDTrait in SimGrid's ActorImpl.hpp). */
 aid_t& number_of(ActorImpl* actor, const sg::Actor& its)
 {
   constexpr std::size_t FIELDS = 16; // the number is among the first
@@ -209,7 +209,7 @@ void SimulatedThread::become_rank()
   number_of(actor_, own) = rank_;
 }
 
-/** Makes the actor what SimGrid knows it by, before that cleans up after it. */
+/** Restores the fields by which SimGrid identifies the actor, before SimGrid cleans it up. */
 void SimulatedThread::end_actor()
 {
   sg::Actor& own = *sg::Actor::self();
@@ -257,7 +257,7 @@ void SimulatedThread::run_actor()
     const AtEnd at_end(*this);
     for (bool runs = true; runs; runs = request_ == Request::yield) {
       if (all_threads().ended_ranks.contains(rank_))
-        return; // the thread stays where it is
+        return; // the thread stays there
       lend_turn();
       if (request_ == Request::yield)
         yield_actor();
@@ -267,7 +267,7 @@ void SimulatedThread::run_actor()
     leave_();
     throw std::logic_error("a rank that has ended goes on");
   }
-  // Until the thread has left the C library, which may take locks there.
+  // Wait until the thread has left the C library, where it may hold locks.
   constexpr useconds_t PAUSE = 20;
   constexpr int MOST         = 50'000; // a second
   for (int times = 0; exits_ && times < MOST; ++times) {
@@ -276,7 +276,7 @@ void SimulatedThread::run_actor()
     pause_system_thread(PAUSE);
   }
   ended_             = true;
-  const auto joiners = std::exchange(joiners_, {}); // nobody else refers to this object from now on
+  const auto joiners = std::exchange(joiners_, {}); // nothing else refers to this object any longer
   simgrid::kernel::actor::simcall_answered([&joiners] {
     for (Sleep* const joiner : joiners)
       joiner->wake();

@@ -2,10 +2,10 @@
 /* Threads of a rank that call MPI at the same time (MPI_THREAD_MULTIPLE).
  *
  * Each is a thread of the system, with its own stack and thread-local storage, and an actor of SimGrid on the rank's
- * host, with the rank's number, properties and SMPI extension: to SMPI it is the rank. The two take turns: while the
- * actor's turn lasts, SimGrid's thread waits and the thread runs; it returns the turn when it blocks, in MPI, in a
- * sleep or in a lock (futexes.hpp). So one thread of the simulation runs at a time, in an order that only simulated
- * time decides, and a thread that blocks does not block the others of its rank. */
+ * host, with the rank's number, properties and SMPI extension: to SMPI it is the rank. It takes turns with SimGrid's
+ * thread: during the actor's turn, SimGrid's thread waits and the simulated thread runs; it returns the turn when it
+ * blocks in MPI, in a sleep or in a lock (futexes.hpp). So one thread of the simulation runs at a time, in an order
+ * determined by simulated time alone, and a thread that blocks does not block the other threads of its rank. */
 #pragma once
 
 #include <atomic>
@@ -33,16 +33,16 @@ class SimulatedThread {
   enum class Request : std::uint8_t { yield, end, leave };
 
   std::atomic<Turn> turn_{Turn::simgrid};
-  Request request_ = Request::yield; ///< reason for which the thread has returned its turn
+  Request request_ = Request::yield; ///< reason why the thread has returned its turn
   std::exception_ptr failure_;       ///< thrown where the thread yields
   std::function<void()> leave_;
   simgrid::kernel::actor::ActorImpl* actor_   = nullptr;
   simgrid::kernel::context::Context* context_ = nullptr;
-  simgrid::smpi::ActorExt* extension_         = nullptr; ///< SMPI's own of the actor, which it does not use
+  simgrid::smpi::ActorExt* extension_         = nullptr; ///< SMPI's own extension of the actor, which is unused
   aid_t rank_                                 = 0;       ///< number of the rank's actor
   aid_t number_                               = 0;       ///< of the thread's own actor
   pid_t system_thread_                        = 0;
-  bool exits_                                 = true; ///< the system's thread ends with this one
+  bool exits_                                 = true; ///< true if the system's thread ends with this one
   bool ended_                                 = false;
   std::vector<Sleep*> joiners_;
 
@@ -55,18 +55,18 @@ class SimulatedThread {
   void end_actor();
 
 public:
-  /** A thread of the current rank. @p exits: the system's thread ends with it. */
+  /** Thread of the current rank. @p exits: the system's thread ends with it. */
   explicit SimulatedThread(bool exits);
   SimulatedThread(const SimulatedThread&)            = delete;
   SimulatedThread& operator=(const SimulatedThread&) = delete;
   ~SimulatedThread()                                 = default;
 
-  /** Returns the current one; null on a rank's main thread, and on threads outside the simulation. */
+  /** Returns the current simulated thread; null on a rank's main thread, and on threads outside the simulation. */
   static SimulatedThread* here();
 
   /** Creates the actor, which runs once the creating rank has blocked. */
   void start();
-  /** Makes the current thread of the system this one, and waits for its first turn. */
+  /** Binds the current thread of the system to this object, and waits for its first turn. */
   void begin();
   /** Ends the current thread as part of the simulation. */
   void finish();
@@ -77,17 +77,17 @@ public:
 
   aid_t rank() const { return rank_; }
   bool ended() const { return ended_; }
-  /** Blocks the caller until the thread has ended, or simulated time @p deadline, if that is not negative. */
+  /** Blocks the caller until the thread has ended, or until simulated time @p deadline, unless that is negative. */
   bool join(double deadline);
 };
 
-/** Returns whether an actor is being created for a thread, which is no rank. */
+/** Returns whether an actor is being created for a thread rather than a rank. */
 bool is_creating_thread();
 
 /** Returns the actors of the simulated threads of a rank, in the order of their creation. */
 const std::vector<aid_t>& threads_of_rank(aid_t rank);
 
-/** Notes that a rank has ended. Its threads stay where they are; their actors end when they would resume. */
+/** Records that a rank has ended. Its threads stay where they are; their actors end when they would resume. */
 void end_threads_of_rank(aid_t rank);
 
 } // namespace weft

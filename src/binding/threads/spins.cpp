@@ -30,19 +30,19 @@ namespace weft {
 namespace {
 
 struct SpinningThreads {
-  std::unordered_map<aid_t, std::vector<Sleep*>> of_ranks; ///< that sleep
+  std::unordered_map<aid_t, std::vector<Sleep*>> of_ranks; ///< sleeping threads by rank
   std::unordered_map<aid_t, double> pauses;                ///< of threads that only spin, by their actors
-  bool begins = false;                                     ///< the current thread is about to sleep
+  bool begins = false;                                     ///< true if the current thread is about to sleep
 };
 
 SpinningThreads& spinning_threads()
 {
-  static auto* const ALL = new SpinningThreads; // ranks may outlive static objects
+  static auto* const ALL = new SpinningThreads; // leaked, since ranks may outlive static objects
   return *ALL;
 }
 
-/** Sleeps until another thread of the rank has run. Those that spin, too, may wait for this one: it looks again after a
- * pause, which grows as long as it does nothing else. */
+/** Sleeps until another thread of the rank has run. Other spinning threads may wait for this one, so it checks again
+ * after a pause, which grows as long as it only spins. */
 void sleep_until_others_run()
 {
   using simgrid::kernel::timer::Timer;
@@ -84,13 +84,13 @@ std::atomic<pid_t>& runner()
   return tid;
 }
 
-/** The last signal but two; program_threads.cpp and blocked_rank.cpp use the last two. */
+/** Returns the third to last signal; program_threads.cpp and blocked_rank.cpp use the last two. */
 int sample_signal()
 {
   return SIGRTMAX - 2;
 }
 
-/** Returns the processor time that the thread of the system has used, in microseconds. */
+/** Returns the CPU time that the thread of the system has used, in microseconds. */
 std::int64_t used_by_this_thread()
 {
   constexpr std::int64_t MICROSECONDS = 1'000'000;
@@ -100,7 +100,7 @@ std::int64_t used_by_this_thread()
   return used.tv_sec * MICROSECONDS + used.tv_nsec / NANOSECONDS;
 }
 
-/** Values of a thread's registers in a row of samples. */
+/** Values of a thread's registers in consecutive samples. */
 class Samples {
   static constexpr std::size_t MOST_VALUES = 8;
   static constexpr std::size_t ENOUGH      = 16;
@@ -109,7 +109,7 @@ class Samples {
   std::array<std::uint64_t, MOST_VALUES> values_{};
   std::size_t known_ = 0;
   std::size_t count_ = 0;
-  std::int64_t used_ = 0; ///< processor time at the last sample
+  std::int64_t used_ = 0; ///< CPU time at the last sample
 
 public:
   /** Adds a sample, unless the thread has hardly run since the last one. Returns whether the thread spins. */
@@ -132,7 +132,7 @@ public:
   void clear() { known_ = count_ = 0; }
 };
 
-/** Returns a value that depends on all registers but the place in the code and the flags. */
+/** Returns a hash of all registers except the instruction pointer and the flags. */
 std::uint64_t hash_of(const ucontext_t& interrupted)
 {
   constexpr std::uint64_t PRIME = 0x100000001b3; // FNV-1a
@@ -142,10 +142,10 @@ std::uint64_t hash_of(const ucontext_t& interrupted)
   return hash;
 }
 
-/** Code that a thread cannot leave at any instruction, as it may hold a lock of the C library, or SimGrid's. */
+/** Code that a thread cannot leave at every instruction, since it may hold a lock of the C library or of SimGrid. */
 std::vector<LibraryCode>& fragile_code()
 {
-  static auto& all = *new std::vector<LibraryCode>; // the sampling thread outlives static objects
+  static auto& all = *new std::vector<LibraryCode>; // leaked, since the sampling thread outlives static objects
   return all;
 }
 
@@ -153,7 +153,7 @@ void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 {
   static auto& samples = *new Samples;
   if (runner().load() != static_cast<pid_t>(system_call(SYS_gettid, 0, 0, 0)))
-    return; // the turn has ended meanwhile
+    return; // the turn has ended in the meantime
   const auto& context = *static_cast<const ucontext_t*>(interrupted);
   if (not running_context || not futexes_are_simulated() ||
       find_code(fragile_code(), static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP])))
@@ -166,7 +166,7 @@ void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
   errno = error;
 }
 
-/** Samples the registers of the thread that runs, while its turn lasts. */
+/** Samples the registers of the running thread during its turn. */
 [[noreturn]] void* watch(void* /*unused*/)
 {
   for (std::uint64_t seen = turn;; seen = static_cast<const volatile std::uint64_t&>(turn)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* System calls that simulated threads make as part of the simulator. They are here and not in the C library, whose
- * futexes are simulated. */
+/* System calls that simulated threads make as part of the simulator. They bypass the C library, whose futexes are
+ * simulated. */
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ inline long system_call(long number, long first, long second, long third, long f
 }
 #endif
 
-/** Blocks the thread of the system while @p word is @p value; may return early. */
+/** Blocks the thread of the system while @p word equals @p value; may return early. */
 inline void wait_for_system_futex(const void* word, std::uint32_t value)
 {
   system_call(SYS_futex, reinterpret_cast<long>(word), FUTEX_WAIT_PRIVATE, value);

@@ -22,7 +22,7 @@ namespace {
 /** Ranks whose threads are simulated. */
 std::unordered_set<aid_t>& concurrent_ranks()
 {
-  static auto* const ALL = new std::unordered_set<aid_t>; // ranks may outlive static objects
+  static auto* const ALL = new std::unordered_set<aid_t>; // leaked, since ranks may outlive static objects
   return *ALL;
 }
 
@@ -40,7 +40,7 @@ struct SimulatedStart {
   SimulatedThread* thread;
 };
 
-/** Runs a simulated thread; it ends also by pthread_exit(). */
+/** Runs a simulated thread, which may also end by pthread_exit(). */
 void* run_thread(void* start)
 {
   const SimulatedStart own = *std::unique_ptr<SimulatedStart>(static_cast<SimulatedStart*>(start));
@@ -58,7 +58,7 @@ void* run_thread(void* start)
 
 using SignalMask = int (*)(int, const sigset_t*, sigset_t*);
 
-/** Changes the signals that a thread blocks, but for the one of locks, by the C library's @p change. */
+/** Changes a thread's signal mask, except the signal of locks, by the C library's @p change. */
 int change_mask(SignalMask change, int how, const sigset_t* signals, sigset_t* before)
 {
   if (not signals || how == SIG_UNBLOCK || concurrent_ranks().empty())
@@ -127,11 +127,11 @@ int weft_pthread_join(pthread_t thread, void** result)
   static const auto THEIRS = weft::next_definition<decltype(&weft_pthread_join)>("pthread_join");
   constexpr double NEVER   = -1;
   weft::join_thread(thread, NEVER);
-  const weft::SystemFutexes locks; // the system wakes who waits for the end of a thread
+  const weft::SystemFutexes locks; // the system wakes threads that wait for the end of a thread
   return THEIRS(thread, result);
 }
 
-// thrd_create() and thrd_join() would not call these.
+// thrd_create() and thrd_join() would not call the functions above.
 int weft_thrd_create(thrd_t* thread, thrd_start_t function, void* argument) WEFT_REPLACES("thrd_create");
 int weft_thrd_create(thrd_t* thread, thrd_start_t function, void* argument)
 {

@@ -43,7 +43,8 @@ void BackgroundTraffic::serve(RunContext& context)
   auto* const traffic = new BackgroundTraffic(context); // lives as long as the process
   context.record_parts.push_back(traffic);
   context.at_last_exit.emplace_back([traffic] { traffic->end(); });
-  // The network is known once the ranks have started. SMPI starts the simulation without the engine's signal.
+  // Deferred until the ranks have started, when the network is known. SMPI starts the simulation without the engine's
+  // signal.
   simgrid::kernel::timer::Timer::set(0, [traffic] { traffic->begin(); });
 }
 
@@ -86,8 +87,8 @@ void BackgroundTraffic::send(int job, VertexId from, VertexId to, Bytes bytes, B
   context_.host_network().messages_of(job).send(from, to, bytes, UNKNOWN_PART, receiver, number);
 }
 
-/** Returns whether no rank can wake: SimGrid has no activity and no timer, and weft's network only background traffic.
- * Called while events happen, when the network has no timer. */
+/** Returns whether no rank can wake: SimGrid has no activity and no timer, and weft's network has only background
+ * traffic. Called while events happen, when the network has no timer. */
 bool BackgroundTraffic::nothing_else_happens() const
 {
   const auto& models = sg::Engine::get_instance()->get_all_models();
@@ -97,8 +98,8 @@ bool BackgroundTraffic::nothing_else_happens() const
          not context_.host_network().has_foreground();
 }
 
-/** Ends the traffic if nothing else has happened since the last look: a rank that was woken at the instant of that one
- * has run meanwhile. SimGrid then finds the deadlock. */
+/** Ends the traffic if nothing else has happened since the last check: a rank that was woken at the instant of that
+ * check has run meanwhile. SimGrid then detects the deadlock. */
 void BackgroundTraffic::look()
 {
   if (std::exchange(was_idle_, nothing_else_happens()) && was_idle_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Background traffic of a run: messages between hosts, in weft's network, that no rank sends or waits for. It ends with
- * the last rank, and when no rank can wake any more. */
+/* Background traffic of a run: messages between hosts on weft's network that no rank sends or waits for. It ends with
+ * the last rank, or when no rank can wake any more. */
 #pragma once
 
 #include "binding/messages/host_network.hpp"
@@ -19,8 +19,8 @@ class BackgroundTraffic : public RecordPart, public BackgroundReceiver, public T
   RunContext& context_;
   std::vector<std::unique_ptr<TrafficStream>> streams_;
   bool ended_         = false;
-  std::uint64_t made_ = 0;     // messages
-  bool was_idle_      = false; // at the last look
+  std::uint64_t made_ = 0;     // number of messages
+  bool was_idle_      = false; // at the last check
 
   void begin();
   bool nothing_else_happens() const;

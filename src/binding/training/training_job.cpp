@@ -24,7 +24,7 @@ std::vector<int> numbers_of(const std::vector<std::string>& hosts, const Fabric&
   return all;
 }
 
-/** Returns the record's part of an iteration that began at @p start. */
+/** Returns the record's section on an iteration that began at @p start. */
 Json training_row(const IterationTimes& times, const Workload& workload, double start)
 {
   Json parts = Json::array();
@@ -45,7 +45,7 @@ TrainingJob::TrainingJob(Job& job, Workload workload, IterationOptions options, 
 
 void TrainingJob::run(RunContext& context)
 {
-  Profile::get().rank_ends(simgrid::s4u::this_actor::get_pid()); // it is none of an MPI program
+  Profile::get().rank_ends(simgrid::s4u::this_actor::get_pid()); // it is not a rank of an MPI program
   context_ = &context;
   over_    = simgrid::s4u::Semaphore::create(0);
   context.host_network().begin_background();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Iteration of training as a job of a run: its ranks are on the job's hosts, their messages on the run's network. */
+/* Training iteration as a job of a run: its ranks are on the job's hosts, their messages on the run's network. */
 #pragma once
 
 #include "binding/jobs/jobs.hpp"
@@ -20,10 +20,11 @@ class TrainingJob : public JobWork, Due {
   const Workload workload_;
   const IterationOptions options_;
   const std::vector<std::string> hosts_; // by rank
-  RunContext* context_ = nullptr;        // once the job has begun
+  RunContext* context_ = nullptr;        // set once the job has begun
   simgrid::s4u::SemaphorePtr over_;
-  std::unique_ptr<Iteration> iteration_; // from its begin on; refers to events that may still be due after its end
-  std::optional<IterationTimes> times_;  // once it is over
+  std::unique_ptr<Iteration>
+      iteration_; // set once the job has begun; the target of events that may still be due after its end
+  std::optional<IterationTimes> times_; // set once it is over
 
   void end();
   void due(std::uint64_t what) override;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Coalesces equal messages of many ranks into one flow.
  *
- * SimGrid creates an action for each message, whose solver variable has one element per link: some
- * 600 bytes, plus a share of every solution in which other traffic uses its links. In a halo
+ * SimGrid creates an action for each message, whose solver variable has one element per link: some 600 bytes, plus time
+ * in every solution in which other traffic uses its links. In a halo
  * exchange, the ranks of a host send equal numbers of bytes to the ranks of another host at the
- * same instant, and flows that start alike stay alike. In runs with many ranks, such messages
- * share the action of the first, which then loads its links as much as all of them:
+ * same instant, and equal flows that start together stay equal. In runs with many ranks, such messages share the action
+ * of the first, which then loads its links as much as all of them:
  *
  *   - An element's weight is the number of bytes that its link carries per byte of the variable.
  *     The weight for n messages is n times that of one; rate, bound and end of the action remain
@@ -16,8 +16,8 @@
  *   - Cancelling one message leaves the others running. (MPI never suspends a rank; SimGrid's own
  *     suspend function would also suspend the other messages.)
  *
- * Each message still starts with an action of its own, which is then discarded, so that everything
- * that counts or follows messages still sees each of them. Times are equal up to rounding. But
+ * Each message still starts with an action of its own, which is then discarded, so that all code that counts or tracks
+ * messages still sees each of them. Times are equal up to rounding. But
  * when several messages end at the same instant, ranks resume in a different order, so that a rank
  * may match a different message first and a call may end earlier or later by the receiver's cost
  * of one message. Runs with fewer ranks, which can be compared with plain SimGrid, therefore do
@@ -82,13 +82,13 @@ struct HashLikeness {
 /** Messages that share an action. */
 struct CoalescedMessages {
   std::vector<Demand> demands;         // load of one message
-  std::vector<ActivityImplPtr> others; // all except the one that the action refers to, in starting order
+  std::vector<ActivityImplPtr> others; // all except the message to which the action refers, in starting order
 };
 
 /** Finished action, and those of its messages that SimGrid has yet to end. */
 struct Ending {
   Action* action = nullptr;
-  std::vector<ActivityImplPtr> left; // in reverse: the last one ends first
+  std::vector<ActivityImplPtr> left; // in reverse: the last element ends first
 };
 
 /** Failed action that stands in for a cancelled message until SimGrid ends the message. */
@@ -101,13 +101,14 @@ public:
 class FlowCoalescing {
   bool one_       = is_on(TuningId::message_coalescing) && actions_are_shared();
   double instant_ = -1;
-  std::unordered_map<Likeness, Action*, HashLikeness> started_; // actions started at instant_; each holds a reference
+  std::unordered_map<Likeness, Action*, HashLikeness>
+      started_; // actions started at instant_; holds a reference to each
   std::unordered_map<const Action*, CoalescedMessages> together_;
   std::vector<Demand> demands_; // load of the message that is starting
   bool starts_ = false;
   Ending ending_;
   ActivityImplPtr told_;      // message of ending_ that SimGrid is ending
-  std::size_t action_at_ = 0; // offset in an activity; 0: not yet known
+  std::size_t action_at_ = 0; // offset in an activity; 0: not known yet
 
   static ActivityImpl* as_activity(CommImpl* message) { return reinterpret_cast<ActivityImpl*>(message); }
   Action*& action_of(CommImpl* message) const
@@ -122,7 +123,7 @@ class FlowCoalescing {
 public:
   static FlowCoalescing& get()
   {
-    static auto* const THE_MESSAGES = new FlowCoalescing; // leaked: ranks may end during static destruction
+    static auto* const THE_MESSAGES = new FlowCoalescing; // leaked, since ranks may end during static destruction
     return *THE_MESSAGES;
   }
 
@@ -176,7 +177,8 @@ void FlowCoalescing::end(CommImpl* message)
   if (not latest)
     return;
   Action* const own = latest_action(*latest->model);
-  if (not own || own->get_activity() != as_activity(message) || own->is_suspended()) // for instance, it failed at once
+  if (not own || own->get_activity() != as_activity(message) ||
+      own->is_suspended()) // for instance, it failed immediately
     return;
   find_action_in(message, own);
   if (const double now = simgrid::s4u::Engine::get_clock(); now != instant_) {
@@ -204,7 +206,7 @@ void FlowCoalescing::join(CommImpl* message, Action* own, Action* shared)
   demand(shared, all.demands, 1);
 }
 
-// The action refers to one of its messages, so it is given another if that one leaves.
+// The action refers to one of its messages, so it gets another one if that message leaves.
 void FlowCoalescing::leave(CommImpl* message)
 {
   if (action_at_ == 0 || not action_of(message))

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Sequence numbers of messages between two ranks of a communicator.
  *
- * SMPI numbers the messages of a communicator by sender, receiver and tag, so that messages in
- * different mailboxes do not overtake each other. SMPI's tables have string keys, which it builds
- * five times per message, and keep every entry for the life of the communicator. The table here
- * keeps only pairs with messages in flight.
+ * SMPI numbers the messages of a communicator by sender, receiver and tag, so that messages in different mailboxes do
+ * not overtake each other. SMPI's tables have string keys, which it builds five times per message, and keep every entry
+ * for the life of the communicator. The table here keeps only pairs with messages in flight.
  *
- * Once as many messages have been received as sent, no message in flight has a number, and both
- * counts can restart at 0.
+ * Once all sent messages have been received, no message in flight has a number, and both counts can restart at 0.
  */
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -23,7 +21,7 @@ namespace weft {
 namespace {
 
 struct NumberedPair {
-  aid_t first;      ///< actor of the communicator's rank 0, which tells the programs apart
+  aid_t first;      ///< actor of the communicator's rank 0, which distinguishes the programs
   int communicator; ///< SMPI's id, which a program never reuses; the same at sender and receiver
   int sender;
   int receiver;
@@ -58,8 +56,8 @@ NumberTable& number_table()
   return *ALL;
 }
 
-/** Returns whether messages of @p comm are numbered here. SMPI numbers those of communicators
- *  without a unique id: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
+/** Returns whether messages of @p comm are numbered here. SMPI numbers the messages of communicators without a unique
+ * id: those that SMPI is creating, MPI_COMM_SELF, and the worlds of a run with several programs. */
 bool numbers_here(simgrid::smpi::Comm* comm)
 {
   if (not is_on(TuningId::message_numbers))
@@ -143,8 +141,8 @@ WEFT_INTERPOSED void Comm::increment_received_messages_count(int sender, int rec
 
 } // namespace simgrid::smpi
 
-/** Source location of a call, used only by SimGrid's model checker, which does not run here: SMPI
- *  formats it for each message that begins and each wait. */
+/** Source location of a call, used only by SimGrid's model checker, which does not run here: SMPI formats it for each
+ * message start and each wait. */
 // NOLINTNEXTLINE(modernize-use-string-view): SMPI's signature
 WEFT_INTERPOSED std::string smpi_trace_call_location_t::get_call_location() const
 {

@@ -2,8 +2,8 @@
 /* Shares the entry function among ranks. SMPI builds a function from its program and a rank's
  * arguments, and SimGrid copies it in case the actor is restarted: 0.3 KB per rank, and more for
  * each argument. The first argument (the rank's number) is ignored (smpi_run_entry_point in
- * src/smpi/internals/smpi_global.cpp), and the others are never changed: the function copies them
- * for the rank when it starts. So ranks with the same arguments share one function here. */
+ * src/smpi/internals/smpi_global.cpp), and the remaining arguments are never changed: the function copies them for the
+ * rank when it starts. Ranks with the same arguments therefore share one function here. */
 #include "binding/abi/original.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/process.hpp"
@@ -26,7 +26,7 @@ namespace {
 using RankCode    = std::function<void()>;
 using CodeFactory = std::function<RankCode(std::vector<std::string>)>;
 
-/** Runs a rank's function between the start and the end of its state. */
+/** Runs a rank's function, with the start and the end of its state around it. */
 void run_rank(const RankCode& code)
 {
   begin_switched_state();

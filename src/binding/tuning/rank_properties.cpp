@@ -2,8 +2,8 @@
 /* Compact storage of the two properties that SMPI sets on each rank's actor: "instance_id", the
  * program, and "rank", its number there (src/smpi/internals/smpi_deployment.cpp). SimGrid keeps an
  * actor's properties in a table of strings, which takes 0.4 KB for these two. Here they take 8
- * bytes: the programs' names are shared by all ranks, and an actor's name ends with its number. A
- * caller that asks for all properties gets SimGrid's table, which is used from then on. */
+ * bytes: the programs' names are shared by all ranks, and an actor's name ends with its number. If a caller asks for
+ * all properties, it gets SimGrid's table, which is then used instead. */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
 #include "binding/ranks/actor_map.hpp"
@@ -51,7 +51,7 @@ KnownProperties* known_properties(const simgrid::s4u::Actor& actor)
   return known && known->any() ? known : nullptr;
 }
 
-/** Returns null if the property is not kept here. */
+/** Returns null if the property is not stored here. */
 const char* known_property(const simgrid::s4u::Actor& actor, std::string_view key)
 {
   const KnownProperties* known = known_properties(actor);
@@ -101,7 +101,7 @@ void set_in_simgrid(simgrid::s4u::Actor& actor, const std::string& key, const st
   THEIRS(&actor, key, value);
 }
 
-/** Moves the properties kept here to SimGrid. */
+/** Moves the properties stored here to SimGrid. */
 void hand_over_properties(simgrid::s4u::Actor& actor)
 {
   KnownProperties* const known = known_properties(actor);
@@ -121,8 +121,7 @@ void hand_over_properties(simgrid::s4u::Actor& actor)
 
 namespace simgrid::s4u {
 
-/** Properties that an actor sets itself are left to SimGrid, whose simcall lets others run
- *  meanwhile. */
+/** Properties that an actor sets itself are left to SimGrid, whose simcall lets others run meanwhile. */
 WEFT_INTERPOSED void Actor::set_property(const std::string& key, const std::string& value)
 {
   if (weft::is_on(weft::TuningId::rank_properties) && this_actor::is_maestro() &&

@@ -2,13 +2,13 @@
 /* Fortran numbers for requests, assigned on demand.
  *
  * SMPI numbers each request at creation, in a table of all handles: some 50 bytes per message, and
- * two look-ups in a table that holds everything in flight in the whole run. Only Fortran and
- * MPI_Request_c2f ask for the number (F2C::c2f in src/smpi/mpi/smpi_f2c.cpp), so here a request
+ * two look-ups in a table of all requests in flight in the whole run. Only Fortran and MPI_Request_c2f need the number
+ * (F2C::c2f in src/smpi/mpi/smpi_f2c.cpp), so here a request
  * gets its number on first use; releasing it is unchanged.
  *
  * Two other features read that table, and leave SMPI's behaviour as it is: SimGrid's list of
- * handles that the program has not freed, if the run asks for it, and the places where handles
- * were created, if the program was compiled to report them.
+ * handles that the program has not freed, if the run asks for it, and the source locations where handles were created,
+ * if the program was compiled to report them.
  */
 #include "binding/tuning/request_numbers.hpp"
 
@@ -20,7 +20,7 @@
 namespace weft {
 namespace {
 
-/** True if the program reports where its calls are (SMPI's -trace-call-location). */
+/** True if the program reports the locations of its calls (SMPI's -trace-call-location). */
 bool places_are_known = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 /** True once any request has been numbered. */
 bool are_numbered = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)

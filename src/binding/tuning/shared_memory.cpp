@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Places the memory block that all ranks share (SMPI_SHARED_MALLOC) in memory instead of a file on
- * disk.
+/* Puts the memory block that all ranks share (SMPI_SHARED_MALLOC) in memory instead of a file on disk.
  *
- * SMPI creates it by mkstemp in /tmp (src/smpi/internals/smpi_shared.cpp) and maps it repeatedly.
- * If /tmp is on a disk, Linux writes the block back every few seconds, and each of millions of
- * mapped pages waits for that at its next write: NAS DT with 448 ranks computed during only 2 of
- * 30 minutes.
+ * SMPI creates it by mkstemp in /tmp (src/smpi/internals/smpi_shared.cpp) and maps it repeatedly. If /tmp is on a disk,
+ * Linux writes the block back every few seconds, and each of millions of mapped pages waits for that at its next write:
+ * NAS DT with 448 ranks computed during only 2 of 30 minutes.
  */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/settings/tunings.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Sleeps of ranks without SimGrid's actions.
  *
- * SMPI charges a message's cost to a core by letting the rank sleep. SimGrid creates an activity,
- * an action and a solver variable for each sleep: some 730 bytes, which in a program whose ranks
- * work in lockstep all ranks hold at the same instant. In runs that share actions
+ * SMPI charges a message's cost to a core by putting the rank to sleep. SimGrid creates an activity, an action and a
+ * solver variable for each sleep: some 730 bytes, which all ranks of a program in lockstep hold at the same instant. In
+ * runs that share actions
  * (actions_are_shared()) or whose messages are weft's (share_all_sleeps()), ranks that wake at the same instant share a
  * timer, and a sleep costs one pointer.
  *
@@ -37,7 +37,7 @@ class SharedSleeps {
 public:
   static SharedSleeps& get()
   {
-    static auto* const THE_SLEEPS = new SharedSleeps; // leaked: ranks may end during static destruction
+    static auto* const THE_SLEEPS = new SharedSleeps; // leaked, since ranks may end during static destruction
     return *THE_SLEEPS;
   }
 

@@ -4,16 +4,16 @@
  *
  * Parts of a rank (src/smpi/internals/smpi_actor.cpp):
  *   - The mailbox for small messages, 0.6 KB, used by messages below smpi/async-small-thresh and
- *     by one-sided communication. MPI_Init creates it to set its receiver, so that messages start
- *     before anybody waits for them. The mailbox holds a reference to the receiver, which would
+ *     by one-sided communication. MPI_Init creates it to set its receiver, so that messages start before any receive is
+ *     posted. The mailbox holds a reference to the receiver, which would
  *     keep every rank's actor until the end of the run.
  *   - The lock of its two mailboxes, 0.3 KB, for the same messages.
  *   - The timer of its computation, 64 bytes (computation_clock.cpp lists its users).
  * Part of an actor (src/kernel/actor/ActorImpl.cpp): the list of its reads and writes, 0.2 KB, for
  * the model checker.
  *
- * Creating a mailbox is a simcall, during which other ranks run. Here its user must continue at
- * once, as if the mailbox already existed, so it is created in kernel context.
+ * Creating a mailbox is a simcall, during which other ranks run. Here its user must continue immediately, as if the
+ * mailbox already existed, so it is created in kernel context.
  */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
@@ -39,7 +39,7 @@ namespace {
 /** State of the creation in progress, and its latest result. */
 struct BeingStarted {
   bool parts           = false;   ///< inside an ActorExt's constructor, whose parts are deferred
-  bool rank            = false;   ///< inside MPI_Init, up to where others run
+  bool rank            = false;   ///< inside MPI_Init, before others run
   const void* accesses = nullptr; ///< list of accesses that an actor has just received
 };
 
@@ -60,8 +60,7 @@ public:
   ~FlagScope() { flag_ = false; }
 };
 
-/** Placeholder that MPI_Init gets for a rank's mailbox of small messages, and whose receiver it
- *  sets. */
+/** Placeholder that MPI_Init gets for a rank's mailbox of small messages, and whose receiver it sets. */
 sg::Mailbox* nobodys_mailbox()
 {
   static auto* const MAILBOX = [] {
@@ -91,10 +90,10 @@ void check_layout(ActorExt* rank)
     throw std::logic_error("the layout of actor extensions in this SimGrid is unknown to weft; use SimGrid 4.1");
 }
 
-/** Offset of the list of accesses in an actor, found in the first that gets one. */
+/** Offset of the list of accesses in an actor, found in the first actor that gets one. */
 std::optional<std::size_t> place_of_accesses(const void* actor, const void* accesses)
 {
-  constexpr std::size_t FIELDS = 64; // fewer than an actor has
+  constexpr std::size_t FIELDS = 64; // fewer than in an actor
   static std::optional<std::size_t> place;
   for (std::size_t at = 0; not place && at < FIELDS; ++at)
     if (static_cast<void* const*>(actor)[at] == accesses)
@@ -109,7 +108,7 @@ void free_accesses(void* actor, const void* accesses)
     static_cast<ActivityImplPtr*>(actor)[*place].reset();
 }
 
-/** Timer of a simulated thread other than main's (simulated_thread.hpp). */
+/** Timer of a simulated thread other than the main thread (simulated_thread.hpp). */
 xbt_os_timer_t timer_of_thread()
 {
   struct ThreadTimer {

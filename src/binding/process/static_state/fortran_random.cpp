@@ -5,7 +5,7 @@
  * libgfortran keeps one state per thread, which all ranks share. When the rank that uses it
  * changes, the previous rank's state is saved and the new one's is loaded, with GET and PUT of
  * RANDOM_SEED, which transfer the complete state (libgfortran's intrinsics/random.c, GCC 7 and
- * later). A rank that sets no seed starts with a seed from the system, as a process does. Threads
+ * later). A rank that sets no seed starts with a seed from the system, like a process. Threads
  * that a rank creates use libgfortran's own states. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
@@ -151,8 +151,7 @@ std::int32_t weft_old_irand(std::int32_t* how)
   return own->state;
 }
 
-// RAND calls IRAND and converts its result, so the state afterwards is what IRAND would have
-// returned.
+// RAND calls IRAND and converts its result, so the resulting state is IRAND's result.
 float weft_old_rand(std::int32_t* how)
 {
   static const auto THEIRS = weft::next_definition<decltype(&weft_old_rand)>("_gfortran_rand");

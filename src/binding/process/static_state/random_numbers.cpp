@@ -3,8 +3,8 @@
  * and drand48.
  *
  * A process has one state per generator. glibc also offers the same generators on a caller's state
- * (random_r, drand48_r), so each rank gets the numbers that a process of its own would get from the
- * same seed, or without one. */
+ * (random_r, drand48_r), so each rank gets the same numbers as a separate process with the same seed, or without
+ * one. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -52,8 +52,8 @@ Drand48State* own_drand48()
   return OwnState<Drand48State>::get().here();
 }
 
-/** Returns the next number from the rank's state by @p own_function; from the process's state by @p
- * symbol if no rank runs. */
+/** Returns the next number from the rank's state by @p own_function; from the process's state by @p symbol if no rank
+ * runs. */
 template <class Number, class OwnFunction, class... State>
 Number drand48_number(const char* symbol, OwnFunction own_function, State... state)
 {
@@ -178,7 +178,7 @@ unsigned short* weft_seed48(unsigned short* seed)
   if (not own)
     return weft::next_definition<decltype(&weft_seed48)>("seed48")(seed);
   seed48_r(seed, &own->data);
-  return static_cast<unsigned short*>(own->data.__old_x); // what glibc's seed48 returns (stdlib/seed48.c)
+  return static_cast<unsigned short*>(own->data.__old_x); // the value returned by glibc's seed48 (stdlib/seed48.c)
 }
 
 void weft_lcong48(unsigned short* parameters)

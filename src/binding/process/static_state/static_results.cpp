@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Static results and internal state of C library functions, separate for each rank.
  *
- * In a real process only the process's own next call overwrites such a result; here another rank's
- * call does too. Each rank therefore gets its own copy. strtok and hsearch keep state between
- * calls; glibc's re-entrant forms keep it where the caller says. */
+ * In a real process only the process's own next call overwrites such a result; here another rank's call does too. Each
+ * rank therefore gets its own copy. strtok and hsearch keep state between calls; glibc's re-entrant forms store it in
+ * the caller's memory. */
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/process/own_state.hpp"
 
@@ -21,8 +21,7 @@
 namespace weft {
 namespace {
 
-/** Upper bound of the length of results; the longest are those of asctime for years that no
- * calendar has, and of qfcvt. */
+/** Upper bound on the length of results; the longest are asctime's for years beyond any calendar, and qfcvt's. */
 constexpr std::size_t LONGEST = 512;
 
 template <class Result> struct OwnResult {
@@ -34,8 +33,7 @@ template <int Function> struct OwnText {
 };
 enum : int { ASCTIME, INET_NTOA, ETHER_NTOA, L64A, ECVT, FCVT, QECVT, QFCVT, TMPNAM };
 
-/** Copies the process's @p result for the rank; returns @p result itself if no rank runs or it is
- * null. */
+/** Copies the process's @p result for the rank; returns @p result itself if no rank runs or it is null. */
 template <class Result> Result* own_copy(Result* result)
 {
   auto* const own = result ? OwnState<OwnResult<Result>>::get().here() : nullptr;
