@@ -3,8 +3,8 @@
  *
  * MESSAGES actors on the first host simultaneously send 1 MB each to as many actors on the second host. After a third
  * of the transfer, WHAT happens to every third message: "cancel" cancels its communication, "kill" kills its sender,
- * and "nothing" leaves it alone; at the same time the third host sends one more message. Prints the number of flows,
- * and for each message when its receiver resumed, and with which result.
+ * and "nothing" does not interfere; at the same time the third host sends one more message. Prints the number of flows
+ * and, for each message, the time and the result with which its receiver resumed.
  */
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Two MPI programs in one simulation, on separate hosts: `two_jobs PLATFORM FIRST SECOND`, with the ranks of each.
+/* Two MPI programs in one simulation, on separate hosts: `two_jobs PLATFORM FIRST SECOND`, with the numbers of their
+ * ranks.
  *
- * Each program executes two Allreduces, with lengths that differ from the other program's, over its own MPI_COMM_WORLD
- * and over a duplicate of it, and prints "PROGRAM RANK SUM SUM".
+ * Each program executes two Allreduces, whose lengths differ from those of the second program, over its own
+ * MPI_COMM_WORLD and over a duplicate of it, and prints "PROGRAM RANK SUM SUM".
  */
 #include <cstdio>
 #include <cstdlib>

@@ -5,7 +5,7 @@
  *
  * followed by PAIRS: "all", or the number of random pairs. Lists are written 4,4; GROUPS, CHASSIS and ROUTERS as
  * number,cables. Every link has 1 GB/s and 1 us, except that the parallel cables of a Dragonfly are one link with the
- * sum of their bandwidths. Prints a line per pair: source, destination, latency in s, time of a message of 1 MB in s,
+ * sum of their bandwidths. Prints one line per pair: source, destination, latency in s, time of a message of 1 MB in s,
  * names of the links.
  */
 #include <cstdio>
@@ -41,7 +41,7 @@ std::pair<unsigned, unsigned> number_and_cables(const std::string& text)
   return {values.at(0), values.at(1)};
 }
 
-/** Returns the cluster that @p words describe. */
+/** Returns the cluster described by @p words. */
 sg4::NetZone* add_zone(sg4::NetZone* root, const std::vector<std::string>& words)
 {
   const std::string& kind = words.at(0);

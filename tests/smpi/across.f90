@@ -21,7 +21,7 @@ program across_mpi
   call check(across)
   call MPI_Comm_free(across, code)
   call MPI_Comm_free(half, code)
-  ! The same of a session's groups.
+  ! The same calls on a session's groups.
   call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session, code)
   call MPI_Group_from_session_pset(session, 'mpi://WORLD', world, code)
   range = reshape((/ 0, below - 1, 1 /), (/ 3, 1 /))
@@ -45,7 +45,7 @@ program across_mpi
   end if
   call MPI_Finalize(code)
 contains
-  ! All collectives: a rank's data are its number in MPI_COMM_WORLD, and that times ten plus the receiver's place.
+  ! All collectives: a rank's data is its number in MPI_COMM_WORLD, or that times ten plus the receiver's index.
   subroutine check(comm)
     integer, intent(in) :: comm
     integer :: request
@@ -98,7 +98,7 @@ contains
       good = good .and. got(1) == total
     end do
     call MPI_Request_free(request, code)
-    ! The first rank of each group gets what remains of as many elements as there are ranks.
+    ! The first rank of each group gets the remainder of as many elements as there are ranks.
     counts = 1
     counts(1) = ranks - own + 1
     call MPI_Reduce_scatter(sent, got, counts, MPI_INTEGER, MPI_SUM, comm, code)

@@ -23,7 +23,7 @@ program across_2008
   call check(across)
   call MPI_Comm_free(across)
   call MPI_Comm_free(half)
-  ! The same of a session's groups.
+  ! The same calls on a session's groups.
   call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session)
   call MPI_Group_from_session_pset(session, 'mpi://WORLD', world)
   range = reshape((/ 0, below - 1, 1 /), (/ 3, 1 /))
@@ -47,7 +47,7 @@ program across_2008
   end if
   call MPI_Finalize()
 contains
-  ! All collectives: a rank's data are its number in MPI_COMM_WORLD, and that times ten plus the receiver's place.
+  ! All collectives: a rank's data is its number in MPI_COMM_WORLD, or that times ten plus the receiver's index.
   subroutine check(comm)
     type(MPI_Comm), intent(in) :: comm
     type(MPI_Request) :: request
@@ -100,7 +100,7 @@ contains
       good = good .and. got(1) == total
     end do
     call MPI_Request_free(request)
-    ! The first rank of each group gets what remains of as many elements as there are ranks.
+    ! The first rank of each group gets the remainder of as many elements as there are ranks.
     counts = 1
     counts(1) = ranks - own + 1
     call MPI_Reduce_scatter(sent, got, counts, MPI_INTEGER, MPI_SUM, comm)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Memory allocation past SMPI's macros: each rank prints errors, and rank 0 prints whose malloc is
- * used. */
+/* Memory allocation that bypasses SMPI's macros: each rank prints errors, and rank 0 prints whose malloc is used. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,8 +50,7 @@ static int is_all(const unsigned char* piece, size_t size, int value)
   return piece[0] == value && memcmp(piece, piece + 1, size - 1) == 0;
 }
 
-/* Memory must be zeroed when new and when reused, whatever its size; a reallocated piece keeps its
- * content. */
+/* Memory must be zeroed when new and when reused, whatever its size; a reallocated block keeps its content. */
 static void of_size(size_t size)
 {
   for (int round = 0; round < 2; ++round) {
@@ -86,7 +84,7 @@ static void of_the_library(void)
   fclose(file);
 }
 
-/* The memory is not touched, so the peak in the record must be small. */
+/* The memory is never touched, so the peak in the record must be small. */
 static void untouched(void)
 {
   const size_t size = 1024UL * MIB;

@@ -8,7 +8,7 @@
 
 static int rank, size;
 
-/** Ranks enter their next call with one in flight that others have completed. */
+/** Ranks enter their next call while one is in flight that other ranks have completed. */
 static int overlap(void)
 {
   int x = 1, y = 0, z = 0;
@@ -21,7 +21,7 @@ static int overlap(void)
   return y == size && z == size;
 }
 
-/** SMPI determines the ranks of each host, in a Bcast of its k-nomial kind, with a call in flight. */
+/** SMPI determines the ranks of each host, in its k-nomial Bcast, while a call is in flight. */
 static int neighbours(void)
 {
   static char bytes[4000];
@@ -126,7 +126,7 @@ static int alltoallv(void)
   return right;
 }
 
-/** 768 KiB to each rank: Open MPI's pairwise exchange on fewer than 8 ranks. */
+/** 768 KiB to each rank: pairwise exchange in Open MPI on fewer than 8 ranks. */
 static int alltoall(void)
 {
   const int each = 3 << 16;
@@ -218,7 +218,7 @@ static int below(void)
   return right;
 }
 
-/** Two parts of matrices in one message. */
+/** Two subarrays of matrices in one message. */
 static int subarray(void)
 {
   const int matrix[2] = {2, 3}, part[2] = {1, 2}, start[2] = {1, 1};

@@ -9,7 +9,7 @@ enum { MOST_RANKS = 16 };
 
 static int rank, size;
 
-/* MPI_Sendrecv_replace and MPI_Isendrecv_replace without data, which receives wait for, and of a type whose data begin
+/* MPI_Sendrecv_replace and MPI_Isendrecv_replace without data, for which receives wait, and of a type whose data begins
  * before its address. */
 static int replace(void)
 {
@@ -47,7 +47,7 @@ static int replace(void)
   return right;
 }
 
-/* Requests of several kinds, so that a rank gets one at the address of another's that has just been completed. */
+/* Requests of several kinds, so that a rank gets a request at the address of another rank's that was just completed. */
 static int reused(void)
 {
   int right = 1, number = rank, copy = 0;
@@ -82,7 +82,7 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type)
     ((int*)inout)[i] += ((int*)in)[i];
 }
 
-/* A persistent reduction whose operation looks its datatype up. */
+/* A persistent reduction whose operation queries its datatype. */
 static int operation(void)
 {
   int numbers[2] = {rank, 1}, sums[2] = {0, 0};
@@ -102,7 +102,7 @@ static int operation(void)
   return given_rightly && sums[0] == size * (size - 1) / 2 && sums[1] == size;
 }
 
-/* An intercommunicator between the first rank and the others. */
+/* An intercommunicator between the first rank and all other ranks. */
 static MPI_Comm make_across(void)
 {
   MPI_Comm local, across;
@@ -112,7 +112,7 @@ static MPI_Comm make_across(void)
   return across;
 }
 
-/* A reduction on an intercommunicator, the datatype of which is freed before the other group enters. */
+/* A reduction on an intercommunicator whose datatype is freed before the remote group enters. */
 static int freed(void)
 {
   int numbers[2] = {rank, 1}, sums[2] = {0, 0};
@@ -128,7 +128,7 @@ static int freed(void)
     MPI_Type_commit(&pair);
     MPI_Iallreduce(numbers, sums, 1, pair, op, across, &request);
     MPI_Type_free(&pair);
-    for (int i = 0; i < 64; i++) /* memory of the freed type */
+    for (int i = 0; i < 64; i++) /* reuse the memory of the freed type */
       MPI_Type_contiguous(1 + i, MPI_CHAR, &others[i]);
     if ((rank > 0) != late)
       MPI_Barrier(MPI_COMM_WORLD);
@@ -141,7 +141,7 @@ static int freed(void)
   return rank > 0 ? sums[0] == 0 && sums[1] == 1 : sums[0] == size * (size - 1) / 2 && sums[1] == size - 1;
 }
 
-/* Arrays of large counts: as long as the remote group, and as the own one for MPI_Reduce_scatter. */
+/* Arrays of large counts: as long as the remote group; for MPI_Reduce_scatter, as long as the local one. */
 static int large_across(void)
 {
   MPI_Comm across = make_across();
@@ -167,7 +167,7 @@ static int large_across(void)
   return right;
 }
 
-/* Persistent collectives with a root, of whose group the other ranks pass arguments that do not count. */
+/* Persistent rooted collectives in which the ranks of the root's group pass arguments that are not significant. */
 static int idle(void)
 {
   MPI_Comm across = make_across();
@@ -200,7 +200,7 @@ static int matched(void)
   MPI_Mprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
   MPI_Imrecv(got, 1, gapped, &message, &requests[1]);
   MPI_Type_free(&gapped);
-  for (int i = 0; i < 64; i++) /* memory of the freed type */
+  for (int i = 0; i < 64; i++) /* reuse the memory of the freed type */
     MPI_Type_contiguous(1 + i, MPI_CHAR, &others[i]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   for (int i = 0; i < 8; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* `blocked WAY`: rank 0 waits for rank 1 outside MPI, which cannot run meanwhile; with `thread` and `child` it waits
- * for a thread that computes, and for a child process, and prints "ended". */
+/* `blocked WAY`: rank 0 waits outside MPI for rank 1, which cannot run meanwhile; with `thread` and `child` it waits
+ * for a thread that computes, or a child process, and prints "ended". */
 #include <fcntl.h>
 #include <mpi.h>
 #include <netinet/in.h>
@@ -26,7 +26,7 @@ static int is(const char* word, const char* expected)
 static void* compute(void* nothing)
 {
   struct timespec used;
-  do /* the functions of the C library show simulated time */
+  do /* POSIX clocks show simulated time */
     syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &used);
   while (used.tv_sec < 3);
   return nothing;

@@ -2,8 +2,8 @@
 /* Allreduce on each of many duplicates of MPI_COMM_WORLD: `channels one-by-one|together
  * COMMUNICATORS`.
  *
- * "one-by-one" frees each before creating the next. "together" keeps all alive, frees them, and
- * then uses one more. A wrong result ends the program with status 1.
+ * "one-by-one" frees each duplicate before creating the next. "together" keeps all alive, frees them, and then uses one
+ * more. A wrong result ends the program with status 1.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static int together(int communicators)
   for (int i = 0; i < communicators; i++)
     MPI_Comm_free(&comms[i]);
   free(comms);
-  MPI_Barrier(MPI_COMM_WORLD); /* by now all ranks have freed theirs */
+  MPI_Barrier(MPI_COMM_WORLD); /* by now all ranks have freed their duplicates */
   return wrong | one_by_one(1);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Alternates correct and erroneous collectives: rank 0 prints each call's error class and its
- * result. */
+/* Alternates correct and erroneous collectives: rank 0 prints each call's error class and its result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

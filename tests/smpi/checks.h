@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Checks of test programs, which end the run at the first that fails. */
+/* Checks for test programs, which end the run at the first failure. */
 #pragma once
 
 #include <mpi.h>
 #include <stdio.h>
 
-static int rank; /* for messages; the program sets it */
+static int rank; /* for error messages; set by the program */
 
 static inline void check(int holds, const char* what)
 {

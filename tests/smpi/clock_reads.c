@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Clock reads: `clock_reads READ MODE COUNT`; READ is mpi, timeofday or gettime.
  *
- * MODE is what happens between two reads. row: nothing; calls: one MPI call; steps: alternately some
- * microseconds of computation and a call; work: the same with milliseconds, which the machine
- * sleeps instead, in a call that SMPI does not intercept; wait: reads until a second has passed. */
+ * MODE is the activity between two reads. row: none; calls: one MPI call; steps: alternately some microseconds of
+ * computation and a call; work: the same with milliseconds, simulated by a real sleep in a call that SMPI does not
+ * intercept; wait: reads until a second has passed. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,10 @@
  *
  *     collectives NAME INTS ROOT [MICROSECONDS]
  *
- * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, alltoall, reduce_scatter or
- * reduce_scatter_block, with a leading i for the non-blocking form, which sleeps for MICROSECONDS
- * before it waits. INTS is the length of the vector, of alltoall's blocks, and of rank 0's part if
- * there are parts: in the v forms and reduce_scatter, rank r has (r + 1) times as many. Each rank
- * prints "rank entered left"; a wrong result ends the program with status 1. Requires
+ * NAME is allreduce, reduce, bcast, barrier, allgather, allgatherv, alltoall, reduce_scatter or reduce_scatter_block,
+ * with a leading i for the non-blocking form, which sleeps for MICROSECONDS before it waits. INTS is the length of the
+ * vector, of alltoall's blocks, or of rank 0's part: in the v forms and reduce_scatter, rank r has (r + 1) times as
+ * many. Each rank prints "rank entered left"; a wrong result ends the program with status 1. Requires
  * --cfg=smpi/wtime:0.
  */
 #include <mpi.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Reduces, prints its input, and ends in the way HOW if it runs with the mode OFFLOAD: `compared
- * [HOW OFFLOAD]`. */
+/* Reduces, prints its input, and ends in the way HOW if the run's mode is OFFLOAD: `compared [HOW OFFLOAD]`. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

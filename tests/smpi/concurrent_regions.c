@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* OpenMP's threads call MPI at the same time (MPI_THREAD_MULTIPLE), between barriers, in critical sections, loops,
- * tasks and nested regions. Each rank prints what it got, and when. */
+/* OpenMP threads call MPI concurrently (MPI_THREAD_MULTIPLE), between barriers, in critical sections, loops, tasks and
+ * nested regions. Each rank prints its results, and their times. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ enum { THREADS = 4, ROUNDS = 5, CHUNKS = 16 };
 
 static int rank, size;
 
-/* Returns the sum of what the thread gets. */
+/* Returns the sum of the values that the thread receives. */
 static long exchange_in_rounds(int me, int* critical)
 {
   long sum = 0;

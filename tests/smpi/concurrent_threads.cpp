@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Threads of a rank that call MPI at the same time (MPI_THREAD_MULTIPLE), by argument:
- * - allreduce: two threads reduce on two communicators; how long that takes against one after the other.
+/* Threads of a rank that call MPI concurrently (MPI_THREAD_MULTIPLE), by argument:
+ * - allreduce: two threads reduce on two communicators; the time of that compared with sequential calls.
  * - progress: a thread probes and receives while main sends; they wait for each other by locks of the C library.
  * - locks: std::future, std::barrier, std::atomic::wait, std::this_thread::yield; times of deadlines.
  * - requests: a thread waits for main's requests.
- * - spin: main looks at a variable until a thread changes it, without any call.
+ * - spin: main polls a variable until a thread changes it, without any call.
  * - alive: main calls MPI_Finalize while a thread waits in MPI. exit, abort: a thread ends its rank.
- * - stuck: a thread waits for a message, main for a promise that nobody keeps. */
+ * - stuck: a thread waits for a message, main for a promise that is never fulfilled. */
 #include <mpi.h>
 
 #include <atomic>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Allreduces (MPI_INT, MPI_SUM) with competing traffic: `contention WHO BYTES [TRANSFER_BYTES]`.
  *
- * WHO: "world", all ranks together; "halves", the lower and the upper half of the ranks separately
- * and concurrently; "half", only the lower; "parities", the even and the odd ranks separately;
- * "even", only the even. With TRANSFER_BYTES, rank 0 concurrently sends a message of that size to
+ * WHO: "world", all ranks together; "halves", the lower and the upper half of the ranks separately and concurrently;
+ * "half", only the lower half; "parities", the even and the odd ranks separately; "even", only the even ranks. With
+ * TRANSFER_BYTES, rank 0 concurrently sends a message of that size to
  * rank 1. Each participating rank prints "allreduce SECONDS", ranks 0 and 1 also "transfer
  * SECONDS", both from the common start. Requires an offloading fabric and --cfg=smpi/wtime:0.
  */
@@ -28,7 +28,7 @@ static int group_of(const char* who, int rank, int ranks)
   return 0;
 }
 
-/* Unlike a barrier, an offloaded Allreduce releases all ranks at the same time. */
+/* Unlike a barrier, an offloaded Allreduce releases all ranks simultaneously. */
 static double start_together(void)
 {
   int one = 1, sum;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* crowd MESSAGES BYTES: each rank posts as many receives and sends of BYTES at once, from and to ranks at pseudo-random
- * distances that all ranks draw alike. Rank 0 prints the microseconds until all ranks have ended. */
+/* crowd MESSAGES BYTES: each rank posts MESSAGES receives and sends of BYTES at once, from and to ranks at
+ * pseudo-random distances that are the same for all ranks. Rank 0 prints the microseconds until all ranks have
+ * finished. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

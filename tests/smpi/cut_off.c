@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* cut_off FORM: ranks move up to 8 MB in a form that a fault may cut: partitions of a message of two ranks, accesses of
- * a file, or a gather of three. */
+/* cut_off FORM: ranks move up to 8 MB in a form that a fault may cut: partitions of a message between two ranks, file
+ * accesses, or a gather of three ranks. */
 #include <mpi.h>
 #include <string.h>
 

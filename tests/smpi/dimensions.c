@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI_Dims_create: compares the spread of the dimensions with the least of all decompositions, and checks dimensions
- * that are given. */
+/* MPI_Dims_create: compares the spread of the dimensions with the minimum over all decompositions, and checks given
+ * dimensions. */
 #include <mpi.h>
 #include <stdio.h>
 
 static int wrong;
 
-/* The least difference between the largest and the smallest of factors of `number` between `low` and `high`. */
+/* The minimum difference between the largest and the smallest factor over decompositions of `number` into factors
+ * between `low` and `high`. */
 static int least_spread(int number, int count, int low, int high)
 {
   int least = -1;

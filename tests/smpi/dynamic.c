@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Dynamic processes: a case a run, named by the first argument. Spawned ranks run the same program. */
+/* Dynamic processes: one case per run, named by the first argument. Spawned ranks run the same program. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void exchange(MPI_Comm inter, int is_parent)
   check(sum == remote * (remote + 1) / 2, "a wrong MPI_Allreduce");
   MPI_Barrier(inter);
 
-  /* One communicator of both, and a window of it. */
+  /* One communicator of both, and a window on it. */
   MPI_Intercomm_merge(inter, !is_parent, &merged);
   MPI_Comm_rank(merged, &merged_rank);
   MPI_Comm_size(merged, &size);
@@ -130,7 +130,7 @@ static void multiple(MPI_Comm parent)
   }
 }
 
-/* Each world of one rank spawns another, three deep. */
+/* Each world of one rank spawns another, three levels deep. */
 static void nested(MPI_Comm parent, int depth)
 {
   int number = depth;
@@ -150,7 +150,7 @@ static void nested(MPI_Comm parent, int depth)
     printf("number %d\n", number);
 }
 
-/* Two spawned worlds connect at a port, whose name they look up. */
+/* Two spawned worlds connect at a port whose name they look up. */
 static void ports(MPI_Comm parent, const char* side)
 {
   char port[MPI_MAX_PORT_NAME], *words[] = {"ports", "server", NULL};
@@ -186,7 +186,7 @@ static void ports(MPI_Comm parent, const char* side)
   printf("%s %d\n", side, rank);
 }
 
-/* Two jobs, of which one publishes its port. */
+/* Two jobs, one of which publishes its port. */
 static void couple(int is_server)
 {
   char port[MPI_MAX_PORT_NAME];
@@ -206,10 +206,10 @@ static void couple(int is_server)
   MPI_Comm_disconnect(&inter);
 }
 
-/* Two ranks that a socket connects. */
+/* Two ranks connected by a socket. */
 static void join(void)
 {
-  static int ends[2]; /* of the process: ranks have copies */
+  static int ends[2]; /* of the process, since ranks have copies */
   int rank, given[2];
   MPI_Comm inter;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Derived types without data, as packages make them for parts of a matrix that a rank does not have: packing, messages,
- * collectives and windows move nothing. Prints `right` per rank. */
+/* Derived types without data, as libraries create them for parts of a matrix that a rank does not own: packing,
+ * messages, collectives and windows move no data. Prints `right` per rank. */
 #include "checks.h"
 
 enum { KINDS = 7, COUNT = 3 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Ends of MPI: `ending attributes` prints the attributes of MPI_COMM_SELF in the order in which MPI_Finalize deletes
+/* End of MPI: `ending attributes` prints the attributes of MPI_COMM_SELF in the order in which MPI_Finalize deletes
  * them; `ending fatal|return|own [window]` calls an error handler. */
 #include <mpi.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int note_deletion(MPI_Comm comm, int key, void* value, void* extra)
   return MPI_SUCCESS;
 }
 
-/* Attribute 0 is set again after all others, and attribute 1 deleted. */
+/* Attribute 0 is set again after all others, and attribute 1 is deleted. */
 static void set_attributes(void)
 {
   static int numbers[ATTRIBUTES];

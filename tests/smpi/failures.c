@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Fails in one of many ways after a successful Allreduce: `failures HOW`. Rank 1 is the culprit. */
+/* Fails in one of many ways after a successful Allreduce: `failures HOW`. Rank 1 causes the failure. */
 #include <mpi.h>
 #include <pthread.h>
 #include <smpi/smpi.h>
@@ -103,7 +103,7 @@ static void other_order_in_half(int rank)
     MPI_Barrier(half);
 }
 
-/* ---- Ranks that wait for something that never happens ---- */
+/* ---- Ranks that wait forever ---- */
 
 static void receive_without_send(int rank)
 {
@@ -132,8 +132,7 @@ static void skipped_barrier(int rank)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Deadlock: rank 1 waits for a message that rank 0 sends only after the Allreduce, which waits for
- * rank 1. */
+/* Deadlock: rank 1 waits for a message that rank 0 sends only after the Allreduce, which waits for rank 1. */
 static void crossed(int rank)
 {
   if (rank == 1)
@@ -214,7 +213,7 @@ static void file(int rank)
     MPI_File_open(MPI_COMM_SELF, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &opened);
 }
 
-/* 300 MB, mapped 4,096 B at a time if the run is configured so. */
+/* 300 MB, mapped 4,096 B at a time if the run is configured that way. */
 static void shared_memory(int rank)
 {
   if (rank == 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Time that rank 0 takes to send a message to each other rank at once, or to receive one from each:
- * `fan out|in BYTES`.
+/* Time that rank 0 takes to send one message to every other rank at once, or to receive one from each: `fan out|in
+ * BYTES`.
  *
  * Rank 0 prints "bytes seconds" for the second repetition. Requires --cfg=smpi/wtime:0.
  */

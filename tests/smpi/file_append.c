@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Ranks append to a file in turn, which starts at the same position on all of them. */
+/* Ranks append to a file one after another; the initial position is the same on all of them. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Reads the file "input" by C and by MPI, and makes "out", which must not exist. */
+/* Reads the file "input" by C and by MPI, and creates "out", which must not exist. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

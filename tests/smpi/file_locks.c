@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* `file_locks CASE [WAY]`: ranks lock files in the current directory, by fcntl, lockf, flock or ofd (locks of the open
- * file description), and print what a process of its own would find. */
+ * file description), and print the results that separate processes would get. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,14 @@ static int open_file(const char* name)
   return file;
 }
 
-/* fcntl() for a part of a file */
+/* Calls fcntl() for a range of a file. */
 static int part(int file, int command, short type, long start, long length)
 {
   struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
   return fcntl(file, command, &lock);
 }
 
-/* Takes a lock of the whole file, or gives it up, by `way`. */
+/* Acquires or releases a lock of the whole file by `way`. */
 static int lock_file(int file, int take, int wait)
 {
   if (!strcmp(way, "flock"))
@@ -53,7 +53,7 @@ static const char* result(int status)
   return errno == EAGAIN || errno == EACCES ? "refused" : errno == EDEADLK ? "a deadlock" : strerror(errno);
 }
 
-/* Rank 0 holds the lock, until it gives it up. */
+/* Rank 0 holds the lock until it releases it. */
 static void exclude(void)
 {
   const int file = open_file("guard");
@@ -70,7 +70,7 @@ static void exclude(void)
     printf("given up: %s\n", result(lock_file(file, 1, 0)));
 }
 
-/* Locks of different parts, and of readers, do not exclude each other; F_GETLK says who holds one. */
+/* Locks of different ranges, and of readers, do not exclude each other; F_GETLK reports the holder. */
 static void parts(void)
 {
   const int file = open_file("parts");
@@ -109,7 +109,7 @@ static void parts(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Ranks count in a file; each is preempted between reading and writing. */
+/* Ranks increment a number in a file; each is preempted between reading and writing. */
 static void count(void)
 {
   const int file = open_file("count");
@@ -138,7 +138,7 @@ static void* count_in_thread(void* nothing)
   usleep(1000);
   ++value;
   pwrite(file, &value, sizeof value, 0);
-  close(file); /* and so gives up the lock */
+  close(file); /* which also releases the lock */
   return nothing;
 }
 
@@ -155,7 +155,7 @@ static void thread(void)
     printf("counted %d\n", value);
 }
 
-/* A rank that closes a file loses its own record locks, by whatever descriptor, and no other rank's. */
+/* A rank that closes a file loses its own record locks, through whichever descriptor, but no other rank's. */
 static void closing(void)
 {
   const int file = open_file("close");
@@ -184,7 +184,7 @@ static void closing(void)
     printf("of rank 0: %s\n", result(part(file, F_SETLK, F_WRLCK, 0, 10)));
 }
 
-/* Rank 0 ends with a lock, for which rank 1 waits. */
+/* Rank 0 ends while holding a lock for which rank 1 waits. */
 static void ending(void)
 {
   const int file = open_file("end");
@@ -211,7 +211,7 @@ static void crossing(void)
   lock_file(other, 0, 0);
 }
 
-/* A rank waits for a lock that it holds by another descriptor. */
+/* A rank waits for a lock that it holds through another descriptor. */
 static void twice(void)
 {
   if (rank == 0) {

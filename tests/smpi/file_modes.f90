@@ -37,7 +37,7 @@ program file_modes
   good = good .and. all(got == (/ (100 * mod(rank + 1, ranks) + i, i = 1, 4) /))
   call MPI_File_get_size(file, length, code)
   good = good .and. length == 16 * ranks
-  ! The shared pointer, in the order of ranks, behind all others.
+  ! The shared pointer, in rank order, after all other data.
   call MPI_File_set_view(file, length, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL, code)
   call MPI_File_write_ordered(file, rank, 1, MPI_INTEGER, status, code)
   call MPI_File_sync(file, code)

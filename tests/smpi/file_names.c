@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI and the system see one set of files, under the same names. Prints "N wrong". */
+/* MPI and the system see the same files, under the same names. Prints "N wrong". */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static int holds_for_mpi(const char* name, const char* text)
   return size == (MPI_Offset)strlen(text) && strcmp(found, text) == 0;
 }
 
-/** Changes by one interface, which the other sees. */
+/** Changes by one interface, seen by the other. */
 static void both_ways(void)
 {
   write_by_mpi("by-mpi", "written by MPI", MPI_MODE_WRONLY);
@@ -117,7 +117,7 @@ static void both_ways(void)
   CHECK(class_of(MPI_File_delete("by-c", MPI_INFO_NULL)) == MPI_ERR_NO_SUCH_FILE);
 }
 
-/** Files that lose or change their names while they are open, and those that close removes. */
+/** Files that are removed or renamed while they are open, and files deleted on close. */
 static void while_open(void)
 {
   char found[8] = "";
@@ -139,7 +139,7 @@ static void while_open(void)
   CHECK(!is_there("closing"));
 }
 
-/** Names in directories, relative to the rank's own, absolute, with links and with the file system before them. */
+/** Names in directories, relative to the rank's own, absolute, with links and with a file-system prefix. */
 static void names(void)
 {
   char here[4096], whole[8192];

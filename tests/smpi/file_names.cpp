@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* MPI and C++'s streams see one set of files. Prints "N wrong". */
+/* MPI and C++ streams see the same files. Prints "N wrong". */
 #include <filesystem>
 #include <fstream>
 #include <iostream>

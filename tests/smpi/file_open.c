@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* file_open NAME [N]: all ranks create a file, or each rank N files that are open at once. */
+/* file_open NAME [N]: all ranks create one file, or each rank N files that are open at once. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Effects on files of ranks that compute for different times. file_order WHAT: prints what ranks have found. */
+/* File effects of ranks that compute for different times. file_order WHAT: prints the ranks' observations. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void result(void)
     print_file("result");
 }
 
-/** Later ranks write sooner. */
+/** Higher ranks write earlier. */
 static void append(int by_stream)
 {
   char line[32];
@@ -68,7 +68,7 @@ static void append(int by_stream)
     print_file("log");
 }
 
-/** The first rank acts after it has computed; the others look and act at once. */
+/** The first rank acts after it has computed; all others look and act immediately. */
 static void names(void)
 {
   if (rank == 0) {
@@ -87,7 +87,7 @@ static void names(void)
   }
 }
 
-/** The first rank writes; the second one acts ten microseconds later, told by a message or not. */
+/** The first rank writes; the second one acts ten microseconds later, informed by a message or not. */
 static void destroy(const char* how, int told)
 {
   if (rank == 0) {

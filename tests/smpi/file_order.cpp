@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Every rank opens a file by a stream; the first one computes and writes. */
+/* Every rank opens a file as a stream; the first one computes and writes. */
 #include <fstream>
 #include <iostream>
 #include <mpi.h>

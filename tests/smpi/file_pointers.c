@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Pointers, sizes, modes, views and hints of files; prints "0 wrong" if all are as MPI has them. */
+/* Pointers, sizes, modes, views and hints of files; prints "0 wrong" if all are as MPI defines. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void shared_pointers(MPI_Comm comm)
   MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
   for (int i = 0; i < 3; ++i)
     mine[i] = rank;
-  /* Each writes 1 + rank % 3 numbers, in the order of ranks. */
+  /* Each rank writes 1 + rank % 3 numbers, in rank order. */
   const int own = 1 + rank % 3;
   MPI_File_write_ordered(file, mine, own, MPI_INT, &status);
   MPI_Get_count(&status, MPI_INT, &count);
@@ -62,7 +62,7 @@ static void shared_pointers(MPI_Comm comm)
   MPI_File_read_ordered_end(file, all, &status);
   MPI_Get_count(&status, MPI_INT, &count);
   CHECK(count == own && all[own - 1] == rank && all[own] == -1);
-  /* Any order: every number is there once. */
+  /* Any order: every number occurs once. */
   MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
   MPI_File_write_shared(file, &each, 1, MPI_INT, &status);
   MPI_File_iwrite_shared(file, &each, 1, MPI_INT, &request);
@@ -128,7 +128,7 @@ static void sizes_and_pointers(MPI_Comm comm, const char* name)
   CHECK(count == 0);
   MPI_File_seek(file, -200, MPI_SEEK_CUR);
   MPI_File_get_position(file, &at);
-  CHECK(at == 24); /* behind what was asked for, not what was there */
+  CHECK(at == 24); /* after the requested bytes, not the existing ones */
   CHECK(class_of(MPI_File_seek(file, -25, MPI_SEEK_CUR)) == MPI_ERR_ARG);
   MPI_Type_create_resized(MPI_INT, 0, 8, &every_second);
   MPI_Type_commit(&every_second);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Only the first rank makes a collective access. */
+/* Only the first rank makes a collective file access. */
 #include <mpi.h>
 
 int main(int argc, char** argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Prints the time that each rank takes for an access, in seconds. file_times WHAT BYTES: each rank's bytes. */
+/* Prints the time that each rank takes for an access, in seconds. file_times WHAT BYTES: BYTES per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(int argc, char** argv)
   MPI_File_open(MPI_COMM_WORLD, "out", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   const double opened = MPI_Wtime() - start;
   MPI_File_preallocate(file, (MPI_Offset)ranks * bytes);
-  if (strstr(what, "interleaved") || strstr(what, "sieved")) { /* pieces of a quarter, by turns */
+  if (strstr(what, "interleaved") || strstr(what, "sieved")) { /* pieces of a quarter, alternating between ranks */
     MPI_Type_vector(4, bytes / 4, bytes / 4 * ranks, MPI_BYTE, &type);
     MPI_Type_commit(&type);
     MPI_File_set_view(file, rank * (bytes / 4), MPI_BYTE, type, "native", MPI_INFO_NULL);

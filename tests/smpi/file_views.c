@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Writes and reads a file through random views and datatypes by every form of access, and compares it with what POSIX
- * reads and writes. file_views DIRECTORY SEED: where the content of MPI's files is. */
+/* Writes and reads a file through random views and datatypes by every form of access, and compares it with the data
+ * that POSIX reads and writes. file_views DIRECTORY SEED: DIRECTORY contains MPI's files. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@ static unsigned next(unsigned* state)
   return *state >> 8;
 }
 
-/* A rank's view: every period of the file has units of several ranks. */
+/* A rank's view: every period of the file contains units of several ranks. */
 struct view {
   MPI_Offset displacement;
-  int period;            /* units */
+  int period;            /* units per period */
   int own;               /* units of this rank */
-  int place[MOST_UNITS]; /* of them */
+  int place[MOST_UNITS]; /* positions of these units */
   MPI_Datatype type;
 };
 
@@ -71,7 +71,7 @@ static MPI_Datatype filetype(const struct view* view, unsigned kind)
     }
     default:
       MPI_Type_create_hindexed_block(view->own, 1, addresses, MPI_INT, &type);
-      if (runs != view->own) { /* runs were joined */
+      if (runs != view->own) { /* adjacent runs were merged */
         MPI_Type_free(&type);
         MPI_Type_create_hindexed(runs, lengths, addresses, MPI_INT, &type);
       }
@@ -97,11 +97,11 @@ static MPI_Offset offset_of(const struct view* view, int unit)
   return view->displacement + ((MPI_Offset)(unit / view->own) * view->period + view->place[unit % view->own]) * UNIT;
 }
 
-/* Memory: units in blocks with gaps. */
+/* Memory buffer: units in blocks with gaps. */
 struct memory {
   int block, stride, count;
   MPI_Datatype type;
-  int elements; /* of type */
+  int elements; /* elements of the type */
 };
 
 static struct memory random_memory(unsigned kind, int units)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Each rank writes 1 MiB to a file with MPI-IO and reads it; prints the times of both in seconds. */
+/* Each rank writes 1 MiB to a file with MPI I/O and reads it back; prints both times in seconds. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -26,7 +26,7 @@ program files
   call MPI_File_preallocate(file, 1000_MPI_OFFSET_KIND)
   call MPI_File_get_size(file, at)
   call check(at == 1000)
-  ! Each rank has one number of a row of all ranks.
+  ! Each rank owns one number in every row of all ranks.
   call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, int(4 * ranks, MPI_ADDRESS_KIND), filetype)
   call MPI_Type_commit(filetype)
   call MPI_File_set_view(file, int(4 * rank, MPI_OFFSET_KIND), MPI_INTEGER, filetype, "native", MPI_INFO_NULL)

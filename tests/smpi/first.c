@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Prints the simulated times, in microseconds, of a program's first Bcast and of its second. */
+/* Prints the simulated times, in microseconds, of a program's first and second Bcast. */
 #include <mpi.h>
 #include <stdio.h>
 

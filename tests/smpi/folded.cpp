@@ -38,7 +38,7 @@ void* zeroed_by_two_calls()
 {
   void* const data = std::malloc(SIZE);
   if (data)
-    std::memset(data, 0, SIZE); // GCC makes calloc of both
+    std::memset(data, 0, SIZE); // GCC would merge malloc and memset into calloc
   return data;
 }
 
@@ -96,7 +96,7 @@ std::uintptr_t alignment_of(const std::string& name)
   return name == "posix_memalign" || name == "valloc" ? 4096 : name == "memalign" ? 128 : 16;
 }
 
-/** Frees memory as its function asks, writes to it in a library and lets one enlarge it. */
+/** Frees memory by its matching function, writes to it in a library, and lets a library enlarge it. */
 bool survives_libraries()
 {
   auto* line       = static_cast<char*>(std::malloc(SIZE));
@@ -138,7 +138,7 @@ int main(int argc, char** argv)
     auto* const data = static_cast<volatile char*>(makers().at(name)());
     const bool clean = (name.find("calloc") == std::string::npos && name.find("memset") == std::string::npos) ||
                        (data[0] == 0 && data[SIZE / 2] == 0 && data[SIZE - 1] == 0);
-    MPI_Barrier(MPI_COMM_WORLD); // others write
+    MPI_Barrier(MPI_COMM_WORLD); // other ranks write
     for (std::size_t at = 0; at < SIZE; at += 4096)
       data[at] = 1;
     MPI_Barrier(MPI_COMM_WORLD);

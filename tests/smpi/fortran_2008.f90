@@ -277,7 +277,7 @@ contains
     call finish('point to point')
   end subroutine
 
-  ! Array sections, in memory with gaps.
+  ! Array sections, whose memory has gaps.
   subroutine sections
     type :: point
       integer :: number
@@ -743,7 +743,7 @@ contains
     call finish('topologies')
   end subroutine
 
-  ! What weft adds to SMPI, around a ring in which each rank has the neighbours left and right.
+  ! Functions that weft adds to SMPI, on a ring in which each rank has a left and a right neighbour.
   subroutine neighbours
     type(MPI_Comm) :: ring, graph, copy
     type(MPI_Request) :: request

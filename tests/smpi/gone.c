@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 1 receives a message and ends. Rank 0 sends it another one, a millisecond later. */
+/* Rank 1 receives a message and ends. Rank 0 sends it another message a millisecond later. */
 #include <mpi.h>
 #include <unistd.h>
 

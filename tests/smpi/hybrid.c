@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI and OpenMP: each rank adds up in several threads; MPI calls in between are made by the rank's
- * own thread. */
+/* MPI and OpenMP: each rank sums in several threads; the rank's main thread makes the MPI calls in between. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

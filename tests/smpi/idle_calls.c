@@ -2,9 +2,9 @@
 /* Loops that wait for another rank by calls that take no simulated time. Times are printed in us.
  *
  *   spin CALL   rank 0 repeats CALL until rank 1 has set a flag in rank 0's window, which it does after 50 us; rank 0
- *               prints when it has seen it, rank 1 when its access has ended
- *   token       the ranks of a host hand on a token through a shared window
- *   work        rank 0 makes many calls at one instant that are no loops of this kind, and prints the time they took
+ *               prints when it has seen the flag, rank 1 when its access has completed
+ *   token       the ranks of a host pass on a token through a shared window
+ *   work        rank 0 makes many calls at one instant that are no loops of this kind, and prints their time
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static int look(const char* call, volatile int* flag, MPI_Win win)
   } else if (is(call, "rget")) {
     MPI_Rget(&seen, 1, MPI_INT, 0, 0, 1, MPI_INT, win, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-  } else if (is(call, "swap")) { /* takes the place of 1 */
+  } else if (is(call, "swap")) { /* replaces a value of 1 */
     MPI_Compare_and_swap(&one, &one, &seen, MPI_INT, 0, 0, win);
   } else if (is(call, "put"))
     MPI_Put(&none, 1, MPI_INT, 0, 1, 1, MPI_INT, win);

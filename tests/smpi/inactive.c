@@ -2,7 +2,7 @@
 /* Requests that are null, inactive, of a single rank, or cancelled: MPI 4.1, 3.7.3 to 3.7.5, 3.8.4, 3.9.
  *
  *   tests     results of each completion function for null and inactive requests
- *   alone     non-blocking collectives on one rank: each has a request, which a test finds complete
+ *   alone     non-blocking collectives on one rank: each returns a request, which a test completes
  *   partial   MPI_Testall with one of two requests complete: it completes none, and no status is lost
  *   status    MPI_Request_get_status: false before completion, and does not free the request
  *   cancel N  persistent receives, matched by N messages: cancelled, waited for, tested, restarted, freed
@@ -264,7 +264,7 @@ static void cancel(int messages)
       check(cancelled && open[i] != MPI_REQUEST_NULL, "a receive that was cancelled");
     }
     check_all(open, 3, "of receives that were cancelled");
-    MPI_Barrier(MPI_COMM_WORLD); /* no message of the next round may arrive before */
+    MPI_Barrier(MPI_COMM_WORLD); /* no message of the next round may arrive earlier */
   }
   for (int i = 0; i < OPEN; i++)
     MPI_Request_free(open + i);

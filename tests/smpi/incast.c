@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* incast BYTES ROUNDS: all ranks send messages of BYTES to rank 0, which checks them, and collectives follow. Rank 0
- * prints the microseconds until it has all messages of the first round, and "right" if all data was. */
+/* incast BYTES ROUNDS: all ranks send messages of BYTES to rank 0, which checks them; collectives follow. Rank 0 prints
+ * the microseconds until it has received all messages of the first round, and "right" if all data was correct. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

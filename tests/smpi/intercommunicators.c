@@ -2,7 +2,7 @@
 /* Intercommunicators.
  *
  * intercommunicators basics           creation, queries, copies, parts, merging
- * intercommunicators messages SEED    random messages, compared with what their senders have computed
+ * intercommunicators messages SEED    random messages, compared with the data that their senders computed
  * intercommunicators collectives SEED CASES   random collectives, likewise
  * intercommunicators wrong CASE [return]   a call with wrong arguments, which returns or is fatal */
 #include <mpi.h>
@@ -25,7 +25,7 @@ static void check(int right, const char* what)
     printf("rank %d: wrong %s\n", rank, what);
 }
 
-/* Intercommunicator of the ranks below `below` and the others; *side says on which side this rank is. */
+/* Creates an intercommunicator between the ranks below `below` and the rest; *side is this rank's side. */
 static MPI_Comm make(int below, int* side, MPI_Comm* local)
 {
   MPI_Comm made;
@@ -69,7 +69,7 @@ static void check_sides(MPI_Comm comm, int below, int side, const char* what)
   MPI_Group_free(&remote);
 }
 
-/* Each rank sends its number to all others across. */
+/* Each rank sends its number to all ranks of the remote group. */
 static void cross(MPI_Comm comm, const char* what)
 {
   int others, own;
@@ -196,7 +196,7 @@ static void check_parts(MPI_Comm comm, int below, int side)
 {
   MPI_Comm part;
   int own, own_size, others;
-  /* One part with the first rank of each side, one with the others; empty on a side of one rank. */
+  /* One part with the first rank of each side, one with all others; the latter is empty on a side of one rank. */
   MPI_Comm_rank(comm, &own);
   MPI_Comm_size(comm, &own_size);
   MPI_Comm_remote_size(comm, &others);
@@ -252,12 +252,12 @@ static void basics(void)
 
 enum { LARGEST = 40000, MESSAGES = 12, WAYS = 12 };
 
-/* The messages of the intercommunicator number `round`, each from one rank to another across. All ranks draw the same;
- * a rank sends and receives its own in this order. */
+/* The messages on intercommunicator number `round`, each from one rank to a remote one. All ranks draw the same
+ * messages; a rank sends and receives its own in this order. */
 static void exchange(MPI_Comm comm, int below, int side)
 {
   static char sent[LARGEST], got[LARGEST];
-  static int number; /* of the message: another one does not match MPI_ANY_SOURCE */
+  static int number; /* number of the message, with which MPI_ANY_SOURCE matches only this message */
   for (int message = 0; message < MESSAGES; message++) {
     const int from_side = draw(2), low = draw(below), high = draw(size - below), tag = number++, any = draw(3);
     const int length = draw(2) ? draw(200) : draw(LARGEST), way = draw(WAYS), value = draw(100);
@@ -361,7 +361,8 @@ static void messages(unsigned seed)
 
 enum { MOST_RANKS = 16, MOST_COUNT = 700, CALLS = 16 };
 
-/* Element `i` that rank `from` of MPI_COMM_WORLD gives rank `to`, or all of a group (to < 0), in call number `call`. */
+/* Returns element `i` that rank `from` of MPI_COMM_WORLD sends to rank `to`, or to all ranks of a group (to < 0), in
+ * call number `call`. */
 static int element(int call, int from, int to, int i)
 {
   return call * 7919 + from * 101 + (to + 1) * 13 + i;
@@ -369,7 +370,7 @@ static int element(int call, int from, int to, int i)
 
 static int not_commutative_calls;
 
-/* (a, b) and (c, d) are x -> a x + b and x -> c x + d: their composition does not commute. */
+/* (a, b) and (c, d) represent x -> a x + b and x -> c x + d, whose composition does not commute. */
 static void compose(void* in, void* inout, int* length, MPI_Datatype* type)
 {
   (void)type;
@@ -384,7 +385,7 @@ static void compose(void* in, void* inout, int* length, MPI_Datatype* type)
 }
 
 struct group {
-  int side, below, own, others, first, other_first; /* first: rank in MPI_COMM_WORLD of each group's first one */
+  int side, below, own, others, first, other_first; /* first: a group's first rank in MPI_COMM_WORLD */
 };
 
 static int length_of(int call, int from, int to) /* of blocks in the v and w forms */
@@ -431,7 +432,7 @@ static void finish(MPI_Request* request, int way)
 
 static int sent[MOST_RANKS * MOST_COUNT], got[MOST_RANKS * MOST_COUNT];
 
-/* Reduces pairs of the other group's ranks, for comparison. */
+/* Reduces the pairs of the remote group's ranks, for comparison. */
 static void reduce_others(const struct group* its, int call, int count, int ordered, unsigned* result)
 {
   unsigned next[2 * MOST_COUNT];
@@ -518,7 +519,7 @@ static void collective(MPI_Comm comm, const struct group* its, int call)
       MAKE(Scatterv, sent, send_counts, to, MPI_INT, got, mine, MPI_INT, root, comm);
     for (int i = 0; gets && i < mine; i++)
       check(got[i] == element(call, root_world, rank, i), "MPI_Scatter(v)");
-  } else if (kind == 6 || kind == 7) { /* allgather: each side has a length of its own */
+  } else if (kind == 6 || kind == 7) { /* allgather: each side has its own length */
     const int mine   = kind == 6 ? (its->side ? count : 2 * count) : length_of(call, rank, 0);
     const int theirs = its->side ? 2 * count : count;
     for (int i = 0; i < mine; i++)
@@ -571,14 +572,14 @@ static void collective(MPI_Comm comm, const struct group* its, int call)
       MAKE(Reduce, sent, got, unit * count, type, op, root, comm);
       if (is_root)
         check_reduced(its, call, count, ordered, 0, count, "MPI_Reduce");
-    } else if (kind == 14) { /* as many blocks as both groups can divide */
+    } else if (kind == 14) { /* as many blocks as both groups divide */
       const int total = its->own * its->others * (1 + count % 2);
       if (total <= MOST_COUNT) {
         const int block = total / its->own;
         MAKE(Reduce_scatter_block, sent, got, unit * block, type, op, comm);
         check_reduced(its, call, total, ordered, place * block, block, "MPI_Reduce_scatter_block");
       }
-    } else { /* the first rank gets what remains */
+    } else { /* the first rank gets the remainder */
       const int total = its->own + its->others + count;
       for (int i = 0; i < its->own; i++)
         counts[i] = unit * (i == 0 ? total - its->own + 1 : 1);
@@ -624,7 +625,7 @@ static int overlap(MPI_Errhandler handler)
 {
   MPI_Comm comms[2], made;
   int code = MPI_ERR_COMM;
-  seen     = MPI_ERR_COMM; /* at the other ranks */
+  seen     = MPI_ERR_COMM; /* on all other ranks */
   for (int second = 0; second < 2; second++)
     MPI_Comm_split(MPI_COMM_WORLD, rank == second || rank == second + 1 ? 0 : MPI_UNDEFINED, rank, comms + second);
   for (int second = 0; second < 2; second++)

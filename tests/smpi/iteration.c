@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Executes an iteration of training that a file describes, a line for each step that all ranks take:
+/* Executes a training iteration described by a file, one line per step that all ranks take:
  *
  *   groups COLOUR ...               a kind of groups, from 0: the colour of each rank, -1 for none
  *   compute NANOSECONDS
@@ -7,7 +7,8 @@
  *   start LANE KIND COLLECTIVE BYTES
  *   wait LANE
  *
- * Bytes are those of the larger buffer. Ranks begin at second 1 and print when they have ended, since then. */
+ * BYTES is the size of the larger buffer. Ranks begin at second 1, and print the time from then until they have
+ * finished. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 
 enum { LANES = 5, KINDS = 8, WORD = 32 };
 
-static const double FLOPS = 67e12; /* of a GPU, in a second */
+static const double FLOPS = 67e12; /* of a GPU, per second */
 
 static MPI_Comm groups[KINDS];
 static MPI_Request requests[LANES];

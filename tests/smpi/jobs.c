@@ -5,7 +5,7 @@
  * flow BYTES  rank 0 sends BYTES to rank 1, which prints the time
  * words       prints the arguments, the variable JOB and a private counter
  * return, exit, early, abort, crash, raise, hang, mismatch, thread-abort, thread-crash N
- *             as `sum 2`, and then rank N % size ends as named, with status N + 3 where there is one;
+ *             as `sum 2`, and then rank N % size ends as named, with status N + 3 if it has a status;
  *             thread-…: another thread of it does
  */
 #include <mpi.h>

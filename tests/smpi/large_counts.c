@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Large-count forms: small calls, compared with the forms with ints, and messages of more than 2^31
- * elements in shared memory. `large_counts small`, or `large_counts large ELEMENTS`, which prints the
- * time of a message and of a Bcast. */
+/* Large-count forms: small calls, compared with the int forms, and messages of more than 2^31 elements in shared
+ * memory. `large_counts small`, or `large_counts large ELEMENTS`, which prints the times of a message and of a
+ * Bcast. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>

@@ -70,7 +70,7 @@ contains
     right = 0
   end subroutine
 
-  ! What a rank sends in most tests: element i is 1000 times the rank, plus i.
+  ! Data that a rank sends in most tests: element i is 1000 times the rank, plus i.
   function data_of(whose, length) result(values)
     integer, intent(in) :: whose, length
     integer :: values(length), at
@@ -111,7 +111,7 @@ contains
       call MPI_Ssend(out, n, MPI_INTEGER, next, 6, world)
     end if
     call check(all(in == data_of(before, 5)), 'MPI_Ssend, MPI_Mrecv')
-    ! Kinds of one call are those of its own counts: the receiver's are small.
+    ! The kinds in one call are those of its own counts: the receiver's are small.
     call MPI_Issend(out, n, MPI_INTEGER, next, 7, world, request)
     call MPI_Recv(in, 5, MPI_INTEGER, before, 7, world, status)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
@@ -184,7 +184,7 @@ contains
     is_of_all = all(values(:2 * ranks) == [(data_of(i, 2), i = 0, ranks - 1)])
   end function
 
-  ! Rank r has r + 1 elements; one place stays free after each part.
+  ! Rank r has r + 1 elements; one position stays free after each part.
   subroutine vectors
     integer :: own(MOST), all_data(100), values(MOST)
     integer(K) :: counts(MOST), other(MOST)
@@ -341,7 +341,7 @@ contains
     call MPI_Type_size(made, size)
     call check(size == 16, 'MPI_Type_create_subarray')
     call MPI_Type_free(made)
-    ! Six thousand million integers, in the envelope with large counts.
+    ! Six thousand million integers, in the large-count envelope.
     call MPI_Type_contiguous(6000000000_K, MPI_INTEGER, made)
     call MPI_Type_size(made, size)
     call MPI_Type_get_extent(made, lb, extent)

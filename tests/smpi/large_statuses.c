@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Counts of statuses beyond 2^31 - 1 bytes: set by MPI_Status_set_elements_x, and of messages between two ranks in
- * memory that they share, by all ways to get a status. SMPI's own messages are not probed (an argument is given).
- * Prints `right`, or what is wrong. */
+ * shared memory, through every function that returns a status. SMPI's own messages are not probed (if there is an
+ * argument). Prints `right`, or the first error. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void messages(int probes)
       MPI_Send_c(data, LONG_ONE, MPI_BYTE, 1, way, MPI_COMM_WORLD);
       continue;
     }
-    status.cancelled = -1; /* any value */
+    status.cancelled = -1; /* arbitrary value */
     switch (way) {
       case 0:
         MPI_Recv_c(data, LONG_ONE, MPI_BYTE, 0, way, MPI_COMM_WORLD, &status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Forms with large counts of functions on datatypes, packing, operations and windows, against those with ints and
- * beyond them; contents of distributed arrays; names of services. Prints `right` per rank. */
+/* Large-count forms of functions on datatypes, packing, operations and windows, compared with the int forms and beyond
+ * their range; contents of distributed arrays; names of services. Prints `right` per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void expect(int holds, const char* what)
   exit(1);
 }
 
-/* Compares what two types pack, and their extents. Frees both. */
+/* Compares the packed data of two types, and their extents. Frees both. */
 static void compare(MPI_Datatype large, MPI_Datatype plain, const char* what)
 {
   int data[SPACE], one[SPACE] = {0}, other[SPACE] = {0}, place = 0;

@@ -3,9 +3,8 @@
  *
  *     latency SIZE,SIZE,... [LATE_RANK MICROSECONDS]     (sizes in bytes)
  *
- * Each rank prints "rank bytes entered left" for each size. Only the Allreduces take simulated
- * time, and rank LATE_RANK sleeps before each of them. Requires --cfg=smpi/wtime:0, as SMPI
- * otherwise charges 10 ns per clock read.
+ * Each rank prints "rank bytes entered left" for each size. Only the Allreduces take simulated time, and rank LATE_RANK
+ * sleeps before each of them. Requires --cfg=smpi/wtime:0, since SMPI otherwise charges 10 ns per clock read.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 0 broadcasts on a communicator, frees it and ends; the others take part much later, one
- * after the other. */
+/* Rank 0 broadcasts on a communicator, frees it and ends; all other ranks join much later, one at a time. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* `library_ends HOW`: rank 1 calls a function of the C library that ends the program from inside, or that prints the
- * program's name; `late`: all ranks do after MPI_Finalize. `help`: all ranks print the help before MPI_Init. */
+/* `library_ends HOW`: rank 1 calls a function of the C library that internally ends the program, or that prints the
+ * program's name; `late`: all ranks do so after MPI_Finalize. `help`: all ranks print the help before MPI_Init. */
 #include <mpi.h>
 
 #include <argp.h>

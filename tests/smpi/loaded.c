@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 0 prints the path of each mapped file whose name begins with NAME: `loaded NAME`. It also
- * allocates shared memory of SMPI. */
+/* Rank 0 prints the path of each mapped file whose name begins with NAME: `loaded NAME`. It also allocates SMPI shared
+ * memory. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>

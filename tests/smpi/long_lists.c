@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Completes long lists of requests a few at a time by MPI_Waitany, MPI_Waitsome, MPI_Testany and MPI_Testsome, in a
- * seeded order, as often as its argument says ("stuck": waits for messages that nobody sends). Between the calls some
- * requests are completed by MPI_Wait, started anew or replaced. Each rank prints a number that depends on what each
- * call has found and when. */
+ * seeded order; the argument is the number of repetitions ("stuck": waits for messages that are never sent). Between
+ * the calls some requests are completed by MPI_Wait, restarted or replaced. Each rank prints a number that depends on
+ * the results and times of all calls. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void note_completion(int index, const MPI_Status* status)
   note((uint64_t)(MPI_Wtime() * 1e12));
 }
 
-/** Waits for messages that nobody sends. */
+/** Waits for messages that are never sent. */
 static void wait_forever(int rank)
 {
   MPI_Request requests[100];
@@ -62,7 +62,7 @@ int main(int argc, char** argv)
   MPI_Request requests[ALL + 1], persistent[KEPT];
   MPI_Status statuses[ALL];
   int indices[ALL];
-  for (int i = 0; i < KEPT; ++i) { /* the first are persistent: tag i / 2 */
+  for (int i = 0; i < KEPT; ++i) { /* the first requests are persistent: tag i / 2 */
     const int peer =
         i % 2 == 0 ? (rank + size - 1 - i / 2 % (size - 1)) % size : (rank + 1 + i / 2 % (size - 1)) % size;
     const int bytes = i % 8 < 4 ? 8 : LONG;
@@ -78,8 +78,8 @@ int main(int argc, char** argv)
       const int tag = i / 2, step = tag % (size - 1) + 1, bytes = tag % 3 == 0 ? LONG : tag % 3 == 1 ? 8 : 5000;
       if (i < KEPT) {
         requests[i] = persistent[i];
-        times[i]    = i % 4 < 2 ? 2 : 1; /* some are started again when they have ended */
-        if (tag % 5 != 4)                /* the others are started later */
+        times[i]    = i % 4 < 2 ? 2 : 1; /* some are restarted after completion */
+        if (tag % 5 != 4)                /* the remaining ones are started later */
           MPI_Start(&requests[i]);
         left += times[i];
       } else if (i % 2 == 0) {
@@ -112,12 +112,12 @@ int main(int argc, char** argv)
         case 3:
           MPI_Testsome(count, requests, &found, indices, statuses);
           break;
-        default: { /* one of them alone */
+        default: { /* one request by itself */
           const int i = (int)draw((unsigned)count);
           if (requests[i] == MPI_REQUEST_NULL)
             break;
           MPI_Test(&requests[i], &flag, statuses);
-          /* an inactive persistent request completes too, but is not counted */
+          /* a completed inactive persistent request is not counted */
           if (flag && i >= KEPT) {
             indices[0] = i;
             found      = 1;
@@ -137,7 +137,7 @@ int main(int argc, char** argv)
         if (i < KEPT && --times[i] > 0)
           MPI_Start(&requests[i]);
       }
-      /* A program may drop entries that are complete. */
+      /* A program may drop completed entries. */
       while (count > KEPT + 64 && requests[count - 1] == MPI_REQUEST_NULL)
         --count;
     }

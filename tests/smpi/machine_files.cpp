@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Prints what a rank reads in files of the system that describe its machine and its program, in the order of ranks. */
+/* Prints the contents that a rank reads from system files about its machine and its program, in rank order. */
 #include <algorithm>
 #include <array>
 #include <climits>

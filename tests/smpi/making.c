@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Creates communicators by every MPI function.
  *
- *   making check   checks them: members, order, and that messages do not cross between communicators
+ *   making check   checks their members and order, and that messages do not cross between communicators
  *   making WHAT    prints the simulated time of one creation, the maximum over all ranks, in microseconds;
  *                  WHAT: dup, split, split_type, create, create_group, cart_create, cart_sub, window
  */
@@ -93,8 +93,7 @@ static int copy_attribute(MPI_Comm comm, int key, void* extra, void* from, void*
   return MPI_SUCCESS;
 }
 
-/* Duplicates of sub-communicators and of duplicates; their parents, and on some ranks the groups,
- * are freed first. */
+/* Duplicates of sub-communicators and of duplicates; their parents and, on some ranks, the groups are freed first. */
 static void check_copies(void)
 {
   MPI_Comm part, copy, again, made;

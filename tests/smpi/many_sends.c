@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Short non-blocking sends that are outstanding together, and end in all the ways that MPI allows. Rank 1 receives them
- * in reverse order, some before their sender waits and some after. Prints "right"; ends with status 3 if data, a handle
- * or a number is wrong.
+/* Short non-blocking sends that are outstanding together, and complete in all the ways that MPI allows. Rank 1 receives
+ * them in reverse order, some before their sender waits and some after. Prints "right"; ends with status 3 if data, a
+ * handle or a number is wrong.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int value(int round, int send)
   return 100 * round + send;
 }
 
-/* Ends all requests, each round otherwise; the buffer may be overwritten then. */
+/* Completes all requests, differently in each round; the buffer may be overwritten afterwards. */
 static void end(int round, MPI_Request* requests)
 {
   int index, done;
@@ -99,7 +99,7 @@ static void receive(int round, MPI_Comm comm)
   }
 }
 
-/* A send that is alone can be cancelled. Of several, those that cannot be arrive. */
+/* A single send can be cancelled. Of several, those that cannot be cancelled arrive. */
 static void cancel(int sends)
 {
   int data[SENDS], arrived = 0, gone = 0, there;

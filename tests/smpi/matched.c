@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Matched probes: random messages, received by matched probes of all forms and checked, and a copy of
- * the communicator made in the background. `matched SEED MESSAGES` prints `right` per rank. */
+/* Matched probes: random messages, received by all forms of matched probes and checked, while a copy of the
+ * communicator is created in the background. `matched SEED MESSAGES` prints `right` per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,7 @@ static int length_of(int sender, int number)
   return lengths[(sender * 5 + number * 3) % 6];
 }
 
-/* Receives one message in a drawn form and checks it. The numbers of a sender's messages with one tag
- * increase. */
+/* Receives one message in a random form and checks it. The numbers of a sender's messages with one tag increase. */
 static void receive(MPI_Comm comm, MPI_Datatype gapped, int* latest)
 {
   static int buffer[GAP * MOST];
@@ -87,7 +86,7 @@ int main(int argc, char** argv)
   MPI_Request* requests = malloc(sizeof(MPI_Request) * (size_t)messages);
   for (int i = 0; i < TAGS * size; i++)
     latest[i] = -1;
-  for (int i = 0; i < messages; i++) { /* every rank gets as many messages as it sends */
+  for (int i = 0; i < messages; i++) { /* every rank receives as many messages as it sends */
     int to = (rank + 1 + i % (size > 1 ? size - 1 : 1)) % size;
     for (int j = 0; j < length_of(rank, i); j++)
       data[i * MOST + j] = i * MOST + j;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Times of one message in each form of send and receive: rank 0 sends to rank 1. Any other rank polls until both are
- * done. Rank 0 and 1 print a line per case:
+/* Times of one message in each form of send and receive: rank 0 sends to rank 1. All other ranks poll until both are
+ * done. Ranks 0 and 1 print one line per case:
  *
  *   sent|received SEND RECEIVE BYTES early|late START END
  *
- * `early`: the receive begins before the send; START and END are in seconds. Each list of requests that a call gets
- * also contains receives of messages that come at the end of the program.
+ * `early`: the receive begins before the send; START and END are in seconds. Each list of requests also contains
+ * receives of messages that are sent at the end of the program.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const char* const COMPLETIONS[] = {"Waitall", "Waitany",  "Waitsome", "Te
 
 static int rank;
 static char data[MOST], own[MOST], buffer[2 * MOST + 2 * MPI_BSEND_OVERHEAD];
-static MPI_Request list[1 + OTHERS]; /* the message's request, and others that end last */
+static MPI_Request list[1 + OTHERS]; /* the message's request, and requests that complete last */
 
 static int is(const char* word, const char* expected)
 {
@@ -177,7 +177,7 @@ static void receive(const char* form, int bytes)
   }
 }
 
-/* One message; `completion` is the sender's. */
+/* Sends one message; `completion` is the sender's. */
 static void one(const char* form, const char* completion, const char* receipt, int bytes, int late)
 {
   char empty;
@@ -196,7 +196,7 @@ static void one(const char* form, const char* completion, const char* receipt, i
 static void all_forms(int bytes, int late)
 {
   for (const char* const* form = SENDS; *form; form++) {
-    if (late && (strstr(*form, "rsend") || strstr(*form, "Rsend"))) /* the receive has to be there */
+    if (late && (strstr(*form, "rsend") || strstr(*form, "Rsend"))) /* the receive must already be posted */
       continue;
     const int partitioned = is(*form, "Psend_init");
     one(*form, "Wait", partitioned ? "Precv_init" : "Recv", bytes, late);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Additions of MPI 4: its version, splitting an intercommunicator by type, partitioned requests that
- * are null or inactive. And calls that are refused, whose errors the program handles. Prints `right` per rank; an even
- * number of ranks, whose neighbours share hosts in `shared` mode, or whose halves do. */
+/* Additions of MPI 4: its version, splitting an intercommunicator by type, and null or inactive partitioned requests.
+ * Also calls that are refused, whose errors the program handles. Prints `right` per rank; needs an even number of
+ * ranks, and neighbours (with `shared`) or halves that share hosts. */
 #include "checks.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void handle(MPI_Comm* comm, int* code, ...)
   ++handled;
 }
 
-/* Even and odd ranks are the two groups. */
+/* Returns an intercommunicator of the even and the odd ranks. */
 static MPI_Comm of_even_and_odd(void)
 {
   MPI_Comm local, both;
@@ -83,7 +83,7 @@ static void check_parrived(void)
   MPI_Request_free(&request);
 }
 
-/* None of these calls prints anything. */
+/* None of these calls prints a message. */
 static void refuse(void)
 {
   int x = 0, y = 0, flag;

@@ -19,7 +19,7 @@ static const char* value_of(MPI_Info info, const char* key)
   return flag ? value : "";
 }
 
-/* Erratum 1: in directions of size 1 or 2, what is sent downwards arrives from above. */
+/* Erratum 1: in directions of size 1 or 2, data sent downwards arrives from above. */
 static void check_short_directions(void)
 {
   const int periodic = 1;
@@ -62,7 +62,7 @@ static void check_large_values(void)
   void* found  = NULL;
   MPI_Error_string(MPI_ERR_VALUE_TOO_LARGE, text, &length);
   check(strstr(text, "MPI_ERR_VALUE_TOO_LARGE") != NULL, "the text of MPI_ERR_VALUE_TOO_LARGE");
-  MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, buffer, (MPI_Count)INT_MAX + 1); /* nothing is written into it */
+  MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, buffer, (MPI_Count)INT_MAX + 1); /* the buffer is never written */
   MPI_Comm_detach_buffer(MPI_COMM_WORLD, &found, &bytes);
   check(found == buffer && bytes == MPI_UNDEFINED, "the size of a buffer that an int cannot hold");
   free(buffer);

@@ -22,7 +22,7 @@ static const char* value_of(MPI_Info info, const char* key)
   return flag ? value : "";
 }
 
-/* Erratum 4: an inactive request may outlive its communicator, and the program. */
+/* Erratum 4: an inactive request may outlive its communicator, and even stay until the program ends. */
 static void leave_requests(void)
 {
   static int left;
@@ -34,7 +34,8 @@ static void leave_requests(void)
   MPI_Recv_init(&left, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, &request);
 }
 
-/* Errata 7 to 9: datatypes outlive sessions, and error handlers are those that are asked for, also of copies. */
+/* Errata 7 to 9: datatypes outlive their session; a communicator created from a session gets the requested error
+ * handler, and so do its duplicates. */
 static void check_sessions(void)
 {
   MPI_Session session;
@@ -98,7 +99,7 @@ static void check_functions(void)
         "conversions");
 }
 
-/* Change 9: a loop over MPI_Request_get_status alone completes a long message. */
+/* Change 9: a loop of MPI_Request_get_status calls alone completes a long message. */
 static void check_progress(void)
 {
   static char data[1 << 20];
@@ -179,7 +180,8 @@ static void check_handlers(void)
         "an error handler that is none");
 }
 
-/* Change 22: windows of all flavours but dynamic ones may be asked; memory that is not shared has no bytes. */
+/* Change 22: windows of all flavours except dynamic ones may be queried; for memory that is not shared, the size is
+ * zero. */
 static void check_shared_queries(void)
 {
   MPI_Win win;

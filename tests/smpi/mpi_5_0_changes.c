@@ -18,7 +18,7 @@ static void check_statuses(void)
   }
 }
 
-/* Erratum 4: a request of a window may be freed only after the call that completes it. */
+/* Erratum 4: a window's request may be freed only after the call that completes it. */
 static void check_window_requests(void)
 {
   int memory = 0, value = rank + 1;
@@ -33,7 +33,7 @@ static void check_window_requests(void)
   MPI_Win_free(&win);
 }
 
-/* Change 2: the name of a process set may come from elsewhere than a query of the session. */
+/* Change 2: the name of a process set need not come from a query of the session. */
 static void check_process_sets(void)
 {
   const char name[] = {'m', 'p', 'i', ':', '/', '/', 'S', 'E', 'L', 'F', '\0'};
@@ -48,7 +48,7 @@ static void check_process_sets(void)
   MPI_Session_finalize(&session);
 }
 
-/* Changes 3 and 4: queries before MPI_Init and after MPI_Finalize too, and Fortran's values, which are known. */
+/* Changes 3 and 4: queries before MPI_Init and after MPI_Finalize, and Fortran's values, which are known. */
 static void check_interface(void)
 {
   int major = 0, minor = 0, truth = 1, untruth = 0, length = 16, flag = 0;

@@ -2,7 +2,7 @@
 /* Neighbourhood collectives.
  *
  * neighbors random SEED CASES      random calls on random topologies, each compared with messages
- * neighbors grid BYTES             times of a call on a ring, and of the same messages
+ * neighbors grid BYTES             times of a call on a ring, and of equal point-to-point messages
  * neighbors wrong CASE [return]    a call with wrong arguments, which returns or is fatal */
 #include <mpi.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static int draw(int below)
   return (int)(state / 65536u % 32768u) % below;
 }
 
-/* Topology as this rank sees it: the peer of each edge (MPI_PROC_NULL: none), and the tag that tells
- * edges of one pair apart. */
+/* Topology as seen by this rank: the peer of each edge (MPI_PROC_NULL: none), and the tag that distinguishes the edges
+ * of one pair. */
 struct edges {
   int number;
   int peer[MOST_EDGES];
@@ -73,7 +73,7 @@ static MPI_Comm make_graph(void)
   int nodes = size - draw(2), index[64], edges[64 * 8], number = 0;
   int step = 1 + draw(3), twice = draw(2);
   MPI_Comm made;
-  for (int node = 0; node < nodes; node++) { /* a ring, perhaps with doubled edges, and chords */
+  for (int node = 0; node < nodes; node++) { /* a ring, perhaps with doubled edges and chords */
     for (int again = 0; again <= twice; again++) {
       edges[number++] = (node + 1) % nodes;
       edges[number++] = (node + nodes - 1) % nodes;
@@ -101,7 +101,7 @@ static MPI_Comm make_graph(void)
   return made;
 }
 
-/* Draws the edges of all ranks, of which each keeps its own. */
+/* Draws the edges of all ranks; each rank keeps its own. */
 static void draw_edges(void)
 {
   for (int from = 0; from < size; from++) {
@@ -148,7 +148,7 @@ static MPI_Comm make_adjacent(void)
   return copy;
 }
 
-/* Rank 0 describes the edges of the first half, each other rank its own. */
+/* Rank 0 describes the edges of the first half of the ranks, each other rank its own. */
 static MPI_Comm make_distributed(void)
 {
   int sources[64], degrees[64], destinations[256], weights[256], number = 0, nodes = 0;
@@ -204,7 +204,7 @@ static void call(MPI_Comm comm, int which, int blocks, MPI_Datatype gapped, int 
   int vary             = which == 1 || which > 2;
   MPI_Datatype in_type = draw(2) ? gapped : MPI_INT;
   MPI_Type_get_extent(in_type, &lower, &extent);
-  /* The count of an edge follows from its ends and tag, so that both ends agree. */
+  /* The count of an edge is a function of its ends and tag, so that both ends agree. */
   for (int i = 0; i < out.number; i++) {
     counts[i]  = scale * (gather ? (vary ? 1 + me % MOST_COUNT : same)
                           : vary ? (3 * me + out.peer[i] + out.tag[i]) % MOST_COUNT
@@ -276,7 +276,7 @@ static void call(MPI_Comm comm, int which, int blocks, MPI_Datatype gapped, int 
 
 static void random_cases(int seed, int cases)
 {
-  MPI_Datatype gapped; /* an integer, and a gap of two */
+  MPI_Datatype gapped; /* an integer followed by a gap of two */
   MPI_Type_create_resized(MPI_INT, 0, GAP * sizeof(int), &gapped);
   MPI_Type_commit(&gapped);
   state = (unsigned)seed;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Computation phases, each followed by a barrier: noisy FLOPS PHASES. Rank 0 prints the time of
- * each phase. */
+/* Computation phases, each followed by a barrier: noisy FLOPS PHASES. Rank 0 prints the time of each phase. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Requests of MPI_PROC_NULL and MPI_Isendrecv: MPI 4.1, 3.10 and 3.11.
  *
- *   null     persistent messages to and from MPI_PROC_NULL: started, completed by all functions, started again, freed
+ *   null     persistent messages to and from MPI_PROC_NULL: started, completed by all functions, restarted, freed
  *   exchange MPI_Isendrecv(_replace): statuses of the receive, one or both sides MPI_PROC_NULL, the rank itself
  *   any      MPI_Waitany finds another request while an MPI_Isendrecv is pending
  */
@@ -98,7 +98,7 @@ static void check_exchange(int length)
   MPI_Waitall(1, &request, &status);
   check_status(status, rank, 9, length, "the status of a message to oneself");
 
-  /* A line: the first rank has nobody before it, the last nobody behind it. */
+  /* A line: the first rank has no predecessor, the last no successor. */
   const int before = rank == 0 ? MPI_PROC_NULL : rank - 1, behind = rank == ranks - 1 ? MPI_PROC_NULL : rank + 1;
   received[0] = -1;
   MPI_Isendrecv(&rank, 1, MPI_INT, behind, 4, received, 1, MPI_INT, before, 4, MPI_COMM_WORLD, &request);
@@ -110,7 +110,7 @@ static void check_exchange(int length)
     MPI_Testall(1, &request, &flag, &status);
   check_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, "both sides with nobody");
 
-  /* Refused arguments start nothing. */
+  /* A call with refused arguments starts nothing. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int class = MPI_SUCCESS;
   MPI_Error_class(MPI_Isendrecv(sent, 1, MPI_INT, ranks, 4, received, 1, MPI_INT, last, 4, MPI_COMM_WORLD, &request),
@@ -122,7 +122,7 @@ static void check_exchange(int length)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Rank 0's exchange ends only once rank 1 knows that MPI_Waitany has returned. */
+/* Rank 0's exchange completes only after rank 1 knows that MPI_Waitany has returned. */
 static void check_any(int length)
 {
   static int sent[100000], received[100000];

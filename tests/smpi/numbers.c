@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Fortran handles of requests: MPI_Request_c2f returns a number, and MPI_Request_f2c the request.
  *
- * Two ranks exchange COUNT messages; every other request is converted to its number and back. Rank
- * 0 prints the difference between the last number and the first. */
+ * Two ranks exchange COUNT messages; every second request is converted to its number and back. Rank 0 prints the
+ * difference between the last number and the first. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Strings that MPI returns: names of objects with and without one, of null handles and of predefined datatypes, long
- * names, texts of errors, and values of info objects that are cut. Prints `right` per rank. */
+/* Strings returned by MPI: names of named and unnamed objects, of null handles and of predefined datatypes, long names,
+ * error texts, and truncated values of info objects. Prints `right` per rank. */
 #include "checks.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ static void check_other_objects(void)
   NAME_OF(Win, MPI_WIN_NULL, "MPI_WIN_NULL");
 }
 
-/* Fortran's datatypes carry data, also to and from C's of the same numbers, and are reduced. */
+/* Fortran's datatypes carry data, also to and from C datatypes with the same representation, and are reduced. */
 static void check_data(void)
 {
   static MPI_Datatype initialized = MPI_INTEGER;

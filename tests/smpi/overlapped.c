@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Messages of two ranks beside computation: `overlapped MODE BYTES COMPUTE_US TESTS`. Prints for each rank, in us, when
- * it has completed its requests. A sleep stands for computation. MODE:
- * `both`: each rank posts a receive and a send, computes, with TESTS times MPI_Test, and waits for both.
- * `sender`: rank 1 receives; rank 0 starts the send, computes, with TESTS, and waits.
- * `waiting`: rank 1 posts the receive and is in MPI when the request to send comes, then computes and waits.
- * `unseen`: rank 1 posts the receive after the request has come, outside MPI, then computes and waits.
+/* Messages between two ranks, overlapped with computation: `overlapped MODE BYTES COMPUTE_US TESTS`. Each rank prints
+ * the time, in us, at which it has completed its requests. A sleep emulates computation. MODE:
+ * `both`: each rank posts a receive and a send, computes with TESTS calls of MPI_Test in between, and waits for both.
+ * `sender`: rank 1 receives; rank 0 starts the send, computes with TESTS tests, and waits.
+ * `waiting`: rank 1 posts the receive and is in MPI when the request to send arrives, then computes and waits.
+ * `unseen`: rank 1 is outside MPI when the request arrives, posts the receive afterwards, then computes and waits.
  * `probed`: the same, after MPI_Iprobe.
- * `passed`: rank 1 posts the receive after the request has come, inside MPI, then computes and waits.
- * `early`: rank 1 is in MPI when the message is sent, but not when the request to send comes. */
+ * `passed`: rank 1 is inside MPI when the request arrives, posts the receive afterwards, then computes and waits.
+ * `early`: rank 1 is in MPI when the message is sent, but not when the request to send arrives. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Messages of one tag, alternately small and large, must arrive in the order in which they were
- * sent, on MPI_COMM_WORLD and on communicators that are repeatedly created and freed. With --cfg
- * smpi/async-small-thresh, small and large messages take different paths in SMPI. Prints "in
- * order". */
+/* Messages of one tag, alternately small and large, must arrive in sending order, on MPI_COMM_WORLD and on
+ * communicators that are repeatedly created and freed. With --cfg smpi/async-small-thresh, small and large messages
+ * take different paths in SMPI. Prints "in order". */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Process state of the C library. Each rank uses it differently, with other ranks running in
- * between; compiled with -DALONE it is one such process without MPI, `own_state RANK`, which must
- * print the same. */
+/* Process state of the C library. Each rank uses it differently, with other ranks running in between; compiled with
+ * -DALONE it is a single such process without MPI, `own_state RANK`, which must print the same output. */
 #define _GNU_SOURCE
 #ifdef ALONE
 #define SYNC()
@@ -145,7 +144,7 @@ static void variables(int argc, char** argv)
   lgamma(argument);
   SYNC();
   say("signgam %d", signgam);
-  optind      = argc; /* weft's arguments are skipped */
+  optind      = argc; /* skips weft's arguments */
   char* own[] = {argv[0], "-a", rank % 2 ? "-bvalue" : "-c", "rest", NULL};
   optind      = 1;
   int option  = getopt(4, own, "ab:c");

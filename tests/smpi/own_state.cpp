@@ -41,7 +41,7 @@ static void streams()
   if (rank == 2)
     std::cout.setstate(std::ios_base::failbit);
   SYNC();
-  // A single write per rank, since output of other ranks could come in between.
+  // A single write per rank, since output of other ranks could interleave.
   std::ostringstream line;
   line.copyfmt(std::cout);
   line << "rank " + std::to_string(rank) + ": " << 255 << ' ' << 3.14159265 << ' ' << std::cout.good() << '\n';

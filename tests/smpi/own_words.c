@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Names of C library functions that SMPI replaces by macros, used as a program's own identifiers;
- * compiled by `weft cc`. With an argument: memory that ranks share by call site, at the program's
- * request. */
+ * compiled by `weft cc`. With an argument: memory that ranks share by call site, as the program requests. */
 #include <getopt.h>
 #include <malloc.h>
 #include <mpi.h>

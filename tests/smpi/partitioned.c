@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Partitioned messages around a ring: `partitioned SENT RECEIVED ROUNDS` with numbers of partitions that
- * divide TOTAL. Prints `right` per rank. */
+/* Partitioned messages around a ring: `partitioned SENT RECEIVED ROUNDS` with numbers of partitions that divide TOTAL.
+ * Prints `right` per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { TOTAL = 240, GAP = 2 };
 
-/* Completes a send and a receive, which is the second request. Returns whether the status of the receive is right. */
+/* Completes a send and a receive, which is the second request. Returns whether the status of the receive is correct. */
 static int complete(int round, int source, MPI_Request* requests)
 {
   MPI_Status statuses[2], status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Persistent collectives, each started several times and compared with the blocking form:
- * `persistent SEED ROUNDS` prints `right` per rank. */
+/* Persistent collectives, each started several times and compared with the blocking form: `persistent SEED ROUNDS`
+ * prints `right` per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,7 +217,7 @@ int main(int argc, char** argv)
       for (int kind = 0; kind < KINDS; kind++)
         MPI_Start(requests + kind);
     complete(round, requests);
-    MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE); /* inactive: returns at once */
+    MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE); /* inactive: returns immediately */
     for (int kind = 0; kind < KINDS; kind++) {
       for (int i = 0; i < SPACE; i++)
         expected[i] = kind == 1 ? sent[kind][i] : 0;

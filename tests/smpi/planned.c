@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Persistent collectives whose later starts use a plan: other data at each start, MPI_IN_PLACE, datatypes and
- * operations of the program, communicators that the program frees first, requests that nobody frees. Two requests
+/* Persistent collectives whose later starts use a plan: different data at each start, MPI_IN_PLACE, user-defined
+ * datatypes and operations, communicators that the program frees first, and requests that are never freed. Two requests
  * are active at once, in different orders on different communicators.
  */
 #include <mpi.h>
@@ -67,7 +67,7 @@ int main(int argc, char** argv)
   MPI_Reduce_scatter_init(sent, parts, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[PARTS]);
   MPI_Reduce_scatter_block_init(sent, &mine, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[BLOCK]);
   MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[BARRIER]);
-  MPI_Type_free(&triple); // the request keeps it
+  MPI_Type_free(&triple); // the request keeps it alive
 
   for (int start = 0; start < STARTS; start++) {
     for (int i = 0; i < COUNT; i++) {
@@ -96,7 +96,7 @@ int main(int argc, char** argv)
   for (int i = 0; i < REQUESTS; i++)
     MPI_Request_free(&requests[i]);
 
-  // Two at once, on two communicators in different orders
+  // Two active requests, on two communicators in different orders.
   int one = 0, two = 0;
   MPI_Request pair[2];
   MPI_Allreduce_init(data, &one, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &pair[0]);

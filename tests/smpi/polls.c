@@ -9,7 +9,7 @@
  *   sweep  CALL N    wavefront: N times, each rank waits for the previous one and sends to the next
  *                    (wait, test)
  *   replies CALL N   each rank sends requests to others, replies to theirs, and ends with a barrier
- *                    that it polls
+ *                    that it completes by polling
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void wait_for(const char* call, MPI_Request* requests)
       ;
 }
 
-/* Rank 0 has two open receives, or probes; the second message is sent once it has the first. */
+/* Rank 0 has two open receives, or probes; the second message is sent once rank 0 has the first. */
 static void one_message(const char* call, int us)
 {
   int data[WORDS] = {0}, second = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Spends time in calls of every kind, each as long as the argument says, with different work per
- * rank. */
+/* Spends time in calls of every kind, with a duration given by the argument and different work per rank. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ int main(int argc, char** argv)
   }
   MPI_Comm_free(&comm);
   if (rank == size - 1)
-    usleep(1000); /* the others end before this rank */
+    usleep(1000); /* all other ranks end before this one */
   MPI_Finalize();
   free(data);
   return 0;

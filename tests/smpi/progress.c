@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Overlap of an MPI_Iallreduce with computation: `progress BYTES COMPUTE_US TESTS`; TESTS is the
- * number of MPI_Test calls during the computation. Prints, in microseconds: the time of an
- * Allreduce alone; of Iallreduce, computation and MPI_Wait together; and whether a test found it
- * complete. */
+ * number of MPI_Test calls during the computation. Prints, in microseconds, the time of an Allreduce alone and of
+ * Iallreduce, computation and MPI_Wait together, and whether a test found it complete. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

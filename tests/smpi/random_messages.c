@@ -5,13 +5,13 @@
  *   random_messages SEED ROUNDS [alone]
  *   random_messages SEED ROUNDS programs NUMBER
  *
- * alone: includes what fails in SMPI: cancelled receives, messages to oneself, persistent ones of types with gaps,
- * MPI_ANY_TAG.
+ * alone: includes features that fail in SMPI: cancelled receives, messages to oneself, persistent messages of types
+ * with gaps, MPI_ANY_TAG.
  * All ranks draw the same messages. Prints for each rank the number of wrong bytes, a checksum of the statuses and the
  * clock after each round.
  *
- * programs: NUMBER programs with the seeds from SEED on, one after the other. Prints for each the sums over all ranks:
- * wrong bytes, checksums, and times since its start after each round. */
+ * programs: NUMBER programs in sequence, with seeds starting at SEED. Prints for each the sums over all ranks: wrong
+ * bytes, checksums, and times since its start after each round. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static int draw_messages(Message* all, int round)
       m.comm = 0;
     const int blocks = m.send == SEND || m.send == SSEND || m.send == RSEND;
     if (blocks && (m.receive == RECV || m.receive == PROBE || m.receive == IPROBE))
-      m.receive = IRECV; /* or two would wait for each other */
+      m.receive = IRECV; /* otherwise two would wait for each other */
     m.any_source = below(3) == 0;
     m.twice      = below(2) && (alone || m.layout != GAPS);
     if (m.layout == GAPS && m.size > 20000)
@@ -186,7 +186,7 @@ static void end_all(int kind, int count, MPI_Request* requests, MPI_Status* stat
   }
 }
 
-/* A receive that nobody sends to. */
+/* A receive that no send matches. */
 static void cancel_one(int number)
 {
   MPI_Request nothing;
@@ -199,7 +199,7 @@ static void cancel_one(int number)
   wrong += !flag;
 }
 
-/* Around the ring, in a communicator of its own. Only one message can match a wildcard. */
+/* Around the ring, in a separate communicator. Only one message can match a wildcard. */
 static void shift(int number)
 {
   static unsigned char out[300000], in[300000];
@@ -209,7 +209,7 @@ static void shift(int number)
   const int wild    = below(alone ? 3 : 2);  /* SMPI lets short messages overtake if any tag matches */
   const int to = (rank + by) % size, from = (rank + size - by % size) % size, tag = 30000 + number;
   if (from == rank)
-    return; /* SMPI copies these, without a status */
+    return; /* SMPI copies these messages, without a status */
   const int source   = wild == 1 ? MPI_ANY_SOURCE : from;
   const int received = wild == 2 ? MPI_ANY_TAG : tag;
   MPI_Status status;
@@ -229,7 +229,7 @@ static void run_round(int number)
   const int count        = draw_messages(all, number);
   const int ends         = below(ENDS);
   const int pause        = below(3) == 0 ? below(30) : 0;
-  const int late         = below(3); /* receives are posted first, last, or by turns */
+  const int late         = below(3); /* receives are posted first, last, or alternately */
   const int loose        = below(4) == 0;
   const int ready        = below(3) == 0;
   static const int EXTRA = 8;
@@ -297,7 +297,7 @@ static void run_round(int number)
   }
   if (ready)
     MPI_Barrier(MPI_COMM_WORLD);
-  /* A blocking send to a rank that posts later must not wait for itself: these are last, and their receives posted. */
+  /* A blocking send to a rank that posts later must not wait for itself: such sends are last, after their receives. */
   for (int i = 0; i < count; i++) {
     const Message* m    = all + i;
     const int units     = m->layout != PLAIN ? (m->size > 0) : m->size;
@@ -341,7 +341,7 @@ static void run_round(int number)
   int unused;
   if (alone)
     cancel_one(number);
-  /* A send that nobody waits for. */
+  /* A send that is never waited for. */
   int one = number;
   if (loose && size > 1) {
     MPI_Request sent;
@@ -356,7 +356,7 @@ static void run_round(int number)
   for (int i = 0; i < pending; i++)
     if (received[i])
       check(received[i], 0, buffers[1][received[i] - all], statuses + i);
-  /* Persistent ones once more. */
+  /* Starts persistent requests again. */
   for (int use = 1; use < 2; use++) {
     MPI_Request again[2 * MOST];
     const Message* whose[2 * MOST];
@@ -378,7 +378,7 @@ static void run_round(int number)
       fill(m, use, buffers[0][i]);
       for (int j = 0, k = -1; j < pending && k < 0; j++)
         if (requests[j] != MPI_REQUEST_NULL && !received[j]) {
-          /* sends stand in the order of messages */
+          /* sends are in the order of messages */
           int before = 0;
           for (int l = 0; l < i; l++)
             before += all[l].from == rank && all[l].send >= SEND_INIT;
@@ -417,7 +417,7 @@ static void make_communicators(void)
   MPI_Comm_split(MPI_COMM_WORLD, rank * 2 < size, rank, comms + 3);
   comms[0] = MPI_COMM_WORLD;
   for (int c = 0; c < COMMS; c++) {
-    /* Of the communicators that are parts of the world, the part of rank 0. */
+    /* For communicators that are parts of the world, the part that contains rank 0. */
     int mine, first = rank == 0;
     MPI_Comm_rank(comms[c], &mine);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MAX, comms[c]);

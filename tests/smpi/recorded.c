@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Calls that weft's traces record and SimGrid's do not, one kind per part: `recorded PART`. For an
- * even number of at least four ranks.
+/* Calls that weft's traces record and SimGrid's do not, one kind per part: `recorded PART`. For an even number of at
+ * least four ranks.
  */
 #include <mpi.h>
 #include <smpi/smpi.h>
@@ -110,7 +110,8 @@ static void probes(void)
     smpi_execute_benched(1e-6 * rank);
     MPI_Isend(out, COUNT, MPI_INT, right(), 5, MPI_COMM_WORLD, &request);
     while (!there)
-      MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &there, &status); /* the other neighbour's may arrive first */
+      MPI_Iprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &there,
+                 &status); /* the second neighbour's message may arrive first */
     MPI_Recv(in, COUNT, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Isend(out, COUNT, MPI_INT, left(), 6, MPI_COMM_WORLD, &request);
@@ -138,8 +139,7 @@ static void persistent(void)
     MPI_Request_free(&requests[i]);
 }
 
-/* Rows and columns of a grid, halves of different sizes, a duplicate; calls on all of them, with
- * roots other than 0. */
+/* Rows and columns of a grid, halves of different sizes, a duplicate; calls on all of them, with roots other than 0. */
 static void communicators(void)
 {
   MPI_Comm row, column, uneven, copy, host, grid, line, pair;
@@ -184,7 +184,7 @@ static void keep_largest(void* given, void* kept, int* count, MPI_Datatype* type
       ((double*)kept)[i] = ((double*)given)[i];
 }
 
-/* Every second double, pairs of doubles with a user-defined operation, types that differ by rank. */
+/* Every second double, pairs of doubles with a user-defined operation, and types that differ by rank. */
 static void derived(void)
 {
   MPI_Datatype every_second, pair, types[64];
@@ -284,7 +284,7 @@ static void windows(void)
   MPI_Win_free(&window);
 }
 
-/* Dynamic windows: memory is given by its address, which differs in a replay. */
+/* Dynamic windows: memory is identified by its address, which differs in a replay. */
 static void dynamic(void)
 {
   MPI_Win window;

@@ -3,7 +3,7 @@
  *
  *     reduces CALLS ELEMENTS [barrier]
  *
- * Only the root needs a sum before its next call. With `barrier` all ranks meet before each call.
+ * Only the root needs a sum before its next call. With `barrier` all ranks synchronise before each call.
  */
 #include <mpi.h>
 #include <stdlib.h>

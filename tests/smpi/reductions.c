@@ -4,9 +4,9 @@
  *
  *     reductions SEED CALLS
  *
- * First each count, each communicator and each kind of data once, then CALLS random calls. All
- * ranks draw the same calls from SEED; each rank enters a call with a delay of its own. All values
- * are chosen such that every order of reduction that MPI allows gives the same bits. Each rank
+ * First each count, each communicator and each kind of data once, then CALLS random calls. All ranks draw the same
+ * calls from SEED; each rank enters a call with its own delay. All values are chosen such that every order of reduction
+ * that MPI allows gives the same bits. Each rank
  * prints one line per call, with a checksum over all bytes of the result, so that two runs can be
  * compared; a wrong result ends the program with status 1.
  */
@@ -37,7 +37,7 @@ typedef struct {
   uint32_t at[2][2];
 } Matrix;
 
-/* As an MPI type, it has a hole, which no call may modify. */
+/* As an MPI type, this struct has a hole, which no call may modify. */
 typedef struct {
   int first;
   int hole;
@@ -54,7 +54,7 @@ typedef struct {
   int place;
 } DoubleInt;
 
-/* Products of matrices depend on the order, sums of pairs with holes do not. */
+/* Products of matrices depend on the order; sums of pairs with holes do not. */
 static void multiply(void* in, void* inout, int* count, MPI_Datatype* type)
 {
   (void)type;
@@ -118,7 +118,7 @@ static void fill_factor(void* element, uint32_t value)
   *(double*)element = value % 2 ? 2.0 : 0.5;
 }
 
-/* Equal values occur, so that the index decides. */
+/* Values repeat, so that the index decides. */
 static void fill_int_int(void* element, uint32_t value)
 {
   *(IntInt*)element = (IntInt){(int)(value % 5), (int)(value / 5 % 100)};

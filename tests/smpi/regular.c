@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Programs whose behaviour does not depend on the network's speed, one per part: `regular PART`.
  *
- * Their replay must take as long as the programs do.
+ * Their replay must take the same simulated time as the program.
  */
 #include <mpi.h>
 #include <smpi/smpi.h>
@@ -43,7 +43,7 @@ static void row(void)
   }
 }
 
-/* All senders send the same message, so that the order of arrival does not matter. */
+/* All senders send the same message, so the order of arrival does not matter. */
 static void any(void)
 {
   MPI_Request request;
@@ -80,7 +80,7 @@ static void collectives(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Alltoall(out, COUNT / 10, MPI_INT, in, COUNT / 10, MPI_INT, MPI_COMM_WORLD);
     MPI_Allgather(out, COUNT / 10, MPI_CHAR, in, COUNT / 10, MPI_CHAR, MPI_COMM_WORLD);
-    /* Arguments significant only at the root may be anything elsewhere. */
+    /* Arguments significant only at the root may have any value elsewhere. */
     MPI_Gather(out, COUNT, MPI_INT, in, rank == 1 ? COUNT : rank == 2 ? 0 : -1, MPI_INT, 1, MPI_COMM_WORLD);
     MPI_Scatter(out, rank == 0 ? COUNT : -1, MPI_INT, in, COUNT, MPI_INT, 0, MPI_COMM_WORLD);
     MPI_Scan(out, in, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -110,7 +110,7 @@ static void nonblocking(void)
   }
 }
 
-/* MPI_Waitall of some open requests, with MPI_REQUEST_NULLs among them, and of the others later. */
+/* MPI_Waitall of some open requests, with MPI_REQUEST_NULLs among them, and of the remaining ones later. */
 static void waits(void)
 {
   const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;

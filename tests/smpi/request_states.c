@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Polls that leave requests as they are, info objects and the parent. Prints `right` per rank. */
+/* Polls that do not change requests, info objects, and the parent. Prints `right` per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void check_inactive(void)
   MPI_Request_free(&none[1]);
 }
 
-/* The neighbour's messages 0 and 2 are sent at once, and message 1 once both have been seen. */
+/* The neighbour's messages 0 and 2 are sent immediately, and message 1 once both have been seen. */
 static void check_messages(int rank, int size)
 {
   MPI_Request requests[REQUESTS], copies[REQUESTS];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Requests of non-blocking collectives in all the ways that MPI allows, each twice and after a
- * plain MPI_Wait, whose request may be reused. Rank 0 prints the statuses that it gets, and when
- * the last rank has finished, in nanoseconds. Ends with status 3 if a result, a handle or a number
- * is wrong.
+/* Requests of non-blocking collectives in all the ways that MPI allows, each twice and after a plain MPI_Wait, whose
+ * request may be reused. Rank 0 prints the statuses that it gets, and the time at which the last rank has finished, in
+ * nanoseconds. Ends with status 3 if a result, a handle or a number is wrong.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -59,7 +58,7 @@ static void show(const char* how, const MPI_Status* status)
 static void with_status(void)
 {
   struct Call call;
-  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* single completions leave it */
+  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* functions that complete one request do not set it */
   start(&call);
   MPI_Wait(&call.request, &status);
   end(&call);
@@ -69,7 +68,7 @@ static void with_status(void)
 static void another_collective(void)
 {
   MPI_Request request;
-  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* single completions leave it */
+  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* functions that complete one request do not set it */
   int data          = rank == 1 ? 42 : 0;
   MPI_Ibcast(&data, 1, MPI_INT, 1, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, &status);
@@ -83,7 +82,7 @@ static void another_collective(void)
 static void tested(void)
 {
   struct Call call;
-  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* single completions leave it */
+  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* functions that complete one request do not set it */
   int over          = 0;
   start(&call);
   while (!over) {
@@ -97,7 +96,7 @@ static void tested(void)
 static void looked_at(void)
 {
   struct Call call;
-  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* single completions leave it */
+  MPI_Status status = {.MPI_ERROR = MPI_SUCCESS}; /* functions that complete one request do not set it */
   int over          = 0;
   start(&call);
   while (!over) {
@@ -109,7 +108,7 @@ static void looked_at(void)
   end(&call);
 }
 
-/* Waits for the last one first. */
+/* Waits for the last request first. */
 static void several(int with_any)
 {
   struct Call all[SEVERAL];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* SMPI's ways to compute and to allocate less: `sampling PART`. Each rank prints its result. */
+/* SMPI's ways to reduce computation and memory: `sampling PART`. Each rank prints its result. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void clocks(void)
   printf("%d computed %d\n", rank, read == 0 ? computed : -1);
 }
 
-/* Data written by one rank are read by the others. */
+/* Data written by one rank is read by all others. */
 static void shared(void)
 {
   int* data = SMPI_SHARED_MALLOC(BYTES);

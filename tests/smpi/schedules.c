@@ -5,8 +5,8 @@
  *     schedules mixed BYTES...        many collectives, blocking and not, on several communicators,
  *                                     with concurrent messages between ranks
  *
- * BYTES, a multiple of 4, is the size of what a rank has for one other rank, or of the vector of a
- * reduction. Each rank prints "rank what bytes seconds" in full precision. Wrong results end the
+ * BYTES, a multiple of 4, is the size of a rank's block for one other rank, or of the vector of a reduction. Each rank
+ * prints "rank what bytes seconds" in full precision. Wrong results end the
  * program.
  */
 #include <mpi.h>
@@ -55,8 +55,8 @@ static void call(const char* what, MPI_Comm comm)
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
-/* A message around the ring, one across and non-blocking calls on the second communicator are in
- * flight while the first executes others. */
+/* A message around the ring, one to the opposite rank, and non-blocking calls on the second communicator are in flight
+ * while the first one executes further calls. */
 static void mixed(MPI_Comm half)
 {
   static const char* const NAMES[] = {"allreduce", "bcast",  "allgather", "alltoall",

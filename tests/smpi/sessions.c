@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Sessions: process sets, communicators from groups, error handlers, flushes of buffers.
- * `sessions [init]` prints `right` per rank; with `init`, between MPI_Init and MPI_Finalize. */
+/* Sessions: process sets, communicators from groups, error handlers, buffer flushes. `sessions [init]` prints `right`
+ * per rank; with `init`, between MPI_Init and MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void check_sets(MPI_Session session)
   MPI_Info_free(&info);
 }
 
-/* All but the first rank make a communicator, without it, if there are several. */
+/* If there are several ranks, all except the first create a communicator without it. */
 static void check_communicators(MPI_Session session)
 {
   MPI_Group world, rest;

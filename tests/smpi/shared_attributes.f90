@@ -2,7 +2,7 @@
 ! Attributes of communicators, datatypes and windows, set in one language and read in the other (MPI 4.1, 19.3.7).
 ! Prints a line for each group. One rank.
 
-! MPI's functions in C, whose handles are addresses.
+! MPI's C functions, whose handles are addresses.
 module of_c
   use, intrinsic :: iso_c_binding
   implicit none
@@ -66,7 +66,7 @@ module of_c
     end function
   end interface
 contains
-  ! A C callback: the copy is the address behind the attribute's.
+  ! A C callback: the copy is the address at which the attribute points.
   function copy_in_c(comm, keyval, state, old, fresh, flag) bind(C) result(error)
     type(c_ptr), value :: comm, state, old
     integer(c_int), value :: keyval
@@ -153,7 +153,7 @@ program shared_attributes
   call say('address integer', found == 1 .and. seen == WIDE .and. value == WIDE .and. &
     narrow == transfer(WIDE, narrow) .and. flag)
 
-  ! An integer of Fortran, which is extended with its sign.
+  ! An integer of Fortran, which is sign-extended.
   call MPI_Attr_put(comm%MPI_VAL, plain, -7, error)
   error = c_comm_get(c_comm(comm%MPI_VAL), plain, attribute, found)
   call c_f_pointer(attribute, seen_int)
@@ -161,7 +161,7 @@ program shared_attributes
   call MPI_Attr_get(comm%MPI_VAL, plain, narrow, flag, error)
   call say('integer', found == 1 .and. seen_int == -7 .and. value == -7 .and. narrow == -7)
 
-  ! Copies keep what they copy: C reads the address of an integer.
+  ! Copies keep the kind of their original: C reads the address of an integer.
   call MPI_Comm_dup(comm, copy)
   error = c_comm_get(c_comm(copy%MPI_VAL), keyval, attribute, found)
   call c_f_pointer(attribute, seen)
@@ -186,7 +186,7 @@ program shared_attributes
   call say('copied by Fortran', value == transfer(c_loc(memory(2)), value) + TEN)
   call MPI_Comm_free(copy)
 
-  ! A keyval of C with an integer of Fortran: its callback gets the address of the integer.
+  ! A C keyval with an integer of Fortran: its callback gets the address of the integer.
   call MPI_Comm_set_attr(comm, c_made, TEN)
   error = c_comm_get(c_comm(comm%MPI_VAL), c_made, attribute, found)
   call MPI_Comm_dup(comm, copy)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Shared memory windows: addresses from MPI_Win_shared_query, loads and stores in all parts, MPI_Put
- * and MPI_Get there, and a halo exchange in which neighbours on the same host read each other's memory.
+/* Shared memory windows: addresses from MPI_Win_shared_query, loads and stores in all parts, MPI_Put and MPI_Get there,
+ * and a halo exchange in which neighbours on the same host read each other's memory.
  *
- *   parts [noncontig]  rank r has r doubles (none at rank 0), or r + 1
- *   halo STEPS         a line of cells, averaged STEPS times; the result equals that of one rank
+ *   parts [noncontig]  rank r has r doubles (none on rank 0), or r + 1
+ *   halo STEPS         a line of cells, averaged STEPS times; the result equals the result of one rank
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void parts(int least, MPI_Info info)
     check(whose == 0 || info != MPI_INFO_NULL || part == before + whose - 1 + least, "parts one after the other");
     before = part;
   }
-  const int first = least == 0 ? 1 : 0; /* the first rank with a part of its own */
+  const int first = least == 0 ? 1 : 0; /* the first rank with a non-empty part */
   if (first < size)
     check(part_of(window, MPI_PROC_NULL, first + least) == part_of(window, first, first + least),
           "the part of MPI_PROC_NULL");
@@ -84,7 +84,7 @@ static double step_of(double left, double here, double right)
   return (left + 2 * here + right) / 4;
 }
 
-/* Reads the neighbours' cells: on the same host from their memory, on another by a message. */
+/* Reads the neighbours' cells: from their memory on the same host, otherwise by a message. */
 static void halo(int steps)
 {
   MPI_Win window;
@@ -121,7 +121,7 @@ static void halo(int steps)
                  far[0], 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < CELLS; i++)
       next[i] = step_of(i == 0 ? edges[0] : mine[i - 1], mine[i], i == CELLS - 1 ? edges[1] : mine[i + 1]);
-    MPI_Barrier(host); /* all have read */
+    MPI_Barrier(host); /* all ranks have read */
     memcpy(mine, next, sizeof next);
   }
   MPI_Win_unlock_all(window);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Process ids, signals and children of ranks: `signals numbers|raise SIGNAL|kill
- * SIGNAL|daemons|loop`. */
+/* Process IDs, signals and children of ranks: `signals numbers|raise SIGNAL|kill SIGNAL|daemons|loop`. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +71,7 @@ static void numbers(int rank, int ranks)
   }
 }
 
-/* Returns once the child has printed its process id, when exec closes the pipe. */
+/* Returns once the child has printed its process ID, when exec closes the pipe. */
 static void start_directly(void)
 {
   int ends[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Prints how far each clock of C moves from before MPI_Init until after PAUSE simulated seconds, and how much simulated
- * time each way to sleep takes: `simulated_clocks clocks|sleeps|waits|timers`. */
+/* Prints how far each C clock advances from before MPI_Init until after PAUSE simulated seconds, and the simulated time
+ * of each way to sleep: `simulated_clocks clocks|sleeps|waits|timers`. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
@@ -146,7 +146,7 @@ static void print_clocks(const char* when)
 
 static double start;
 
-/* Prints how long the last sleep took, and starts the next. */
+/* Prints the duration of the last sleep, and starts the next. */
 static void slept(const char* name, int failed)
 {
   printf("%s %d %.3f\n", name, failed, MPI_Wtime() - start);
@@ -184,12 +184,12 @@ static void sleep_each_way(void)
 
 static void* wait_a_little(void* ended)
 {
-  usleep(20000); /* in real time: not on the rank's own thread */
+  usleep(20000); /* real time, since this is not the rank's own thread */
   sem_post(ended);
   return NULL;
 }
 
-/* Waits for threads until deadlines that pass, and for one that ends long before. */
+/* Waits for threads until deadlines that pass, and for a thread that ends long before. */
 static void wait_each_way(void)
 {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -39,7 +39,7 @@ static void wait_each_way()
   auto future = promise.get_future();
   took("future", future.wait_for(50ms) == std::future_status::timeout);
   std::thread other([&promise] {
-    std::this_thread::sleep_for(20ms); // in real time: not on the rank's own thread
+    std::this_thread::sleep_for(20ms); // real time, since this is not the rank's own thread
     promise.set_value(1);
   });
   took("future of a thread", future.wait_for(100s) == std::future_status::ready);

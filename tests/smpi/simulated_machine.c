@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Prints what a rank learns about its machine, once per rank, in the order of ranks. `simulated_machine sockets` lets
- * rank 1 connect to rank 0 at the address of its host instead. */
+/* Prints the machine as seen by each rank, in rank order. With `simulated_machine sockets`, rank 1 instead connects to
+ * rank 0 at the address of its host. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 static char processor[MPI_MAX_PROCESSOR_NAME];
 
-/* Returns how many functions name the machine as MPI does. */
+/* Returns the number of functions that return the same machine name as MPI. */
 static int equal_names(void)
 {
   char name[256], shorter[4];
@@ -30,7 +30,7 @@ static int equal_names(void)
          (refused && strncmp(shorter, processor, sizeof shorter) == 0) + (strcmp(machine.sysname, "Linux") == 0);
 }
 
-/* Writes the address of the rank's host, if all functions agree about it. */
+/* Writes the address of the rank's host, if all functions agree on it. */
 static void write_address(char* text)
 {
   struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_CANONNAME}, *found;
@@ -58,7 +58,7 @@ static void write_address(char* text)
   freeaddrinfo(found);
 }
 
-/* Returns the number of processors if all functions agree about it. */
+/* Returns the number of processors if all functions agree on it. */
 static int processors(void)
 {
   cpu_set_t set, own;
@@ -72,7 +72,7 @@ static int processors(void)
              : -1;
 }
 
-/* Binds the rank to one processor, which other ranks do not see. Returns whether that is as on a machine. */
+/* Binds the rank to one processor, which other ranks do not see. Returns whether the result is as on a real machine. */
 static int binds(int rank, int count)
 {
   cpu_set_t set;
@@ -88,7 +88,7 @@ static int binds(int rank, int count)
   return bound && kept && sched_setaffinity(0, sizeof set, &set) == -1 && errno == EINVAL;
 }
 
-/* Returns how many of the rank's threads agree about the machine. */
+/* Returns the number of the rank's threads that agree about the machine. */
 static int agreeing_threads(int count)
 {
   int agree = 0;

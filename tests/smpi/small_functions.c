@@ -19,7 +19,7 @@ static void expect(int holds, const char* what)
   exit(1);
 }
 
-/* Sends to itself, which needs a buffer. */
+/* Sends to the rank itself, which needs a buffer. */
 static int send(MPI_Comm comm)
 {
   int sent[COUNT] = {7}, got[COUNT];

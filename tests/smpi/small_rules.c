@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Arguments and contents that SMPI takes, refuses or forgets, unlike MPI; on two or more ranks. */
+/* Arguments and contents that SMPI accepts, refuses or drops, unlike MPI; on two or more ranks. */
 #include "checks.h"
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 static int ranks;
 
-/* A grid of more places than ranks; MPI_Reduce_local with a wrong buffer; an extent without a place. */
+/* A grid with more positions than ranks; MPI_Reduce_local with a wrong buffer; an extent with a null pointer. */
 static void check_refused(void)
 {
   int sizes[] = {ranks, 2}, periods[] = {0, 0}, values[] = {1, 2}, others[] = {3, 4};
@@ -61,7 +61,7 @@ static void check_contents(void)
     check(integers[0] == 2 && integers[1] == length && found[0] == 8 && found[1] == 64, "their contents, by bytes");
     MPI_Type_free(&type);
   }
-  /* Types of which others are made need not be committed. */
+  /* Types used to build other types need not be committed. */
   int sizes[] = {4, 4}, parts[] = {2, 2}, starts[] = {1, 1}, data[32] = {0}, got[8] = {0}, position = 0;
   for (int i = 0; i < 32; i++)
     data[i] = i;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* `some_requests testany|testsome|waitany|waitsome`: completed requests of all kinds are reported,
- * each exactly once.
+/* `some_requests testany|testsome|waitany|waitsome`: completed requests of all kinds are reported, each exactly once.
  *
- * Two ranks exchange a small and a large message, and take part in a non-blocking barrier; rank 0
- * also has a persistent request that is never started and, if it tests, a generalized request that
- * it completes itself. Each rank prints errors.
+ * Two ranks exchange a small and a large message, and take part in a non-blocking barrier; rank 0 also has a persistent
+ * request that is never started and, if it tests, a generalized request that it completes itself. Each rank prints
+ * errors.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -42,7 +41,7 @@ static void expect(int rank, const char* what, int found, int expected)
     printf("rank %d: %s is %d, not %d\n", rank, what, found, expected);
 }
 
-/* Returns how many requests have completed, and which; MPI_UNDEFINED if none is active. */
+/* Returns the number of completed requests and their indices; MPI_UNDEFINED if none is active. */
 static int look(const char* way, MPI_Request* requests, int* indices, MPI_Status* statuses)
 {
   int found = 0, flag = 1;

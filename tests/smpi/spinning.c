@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The functions of the C library show simulated time. */
+/* Makes the system call directly, since the functions of the C library show simulated time. */
 static double used(void)
 {
   struct timespec time;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Stack usage of rank 1: `stack KIB`, in addition to the usage when main begins; `stack KIB jump`,
- * in one array. Afterwards all ranks reduce what they have read, in many non-blocking calls: a rank
- * whose stack was overwritten by another one gets a wrong result. With `stack KIB actors`, each
- * rank starts a short-lived SimGrid actor after each call. */
+/* Stack usage of rank 1: `stack KIB`, in addition to the usage at the start of main; `stack KIB jump`, in one array.
+ * Afterwards all ranks reduce the values that they read, in many non-blocking calls: a rank whose stack was overwritten
+ * by another one gets a wrong result. With `stack KIB actors`, each rank starts a short-lived SimGrid actor after each
+ * call. */
 #include <alloca.h>
 #include <mpi.h>
 #include <simgrid/actor.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Allreduces of global and static variables, including large ones: every rank must have its own
- * copies. */
+/* Allreduces of global and static variables, including large ones: every rank must have its own copies. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -34,7 +33,7 @@ static int count_wrong_in_place(int ranks)
 
 int main(int argc, char** argv)
 {
-  static int rank, ranks; /* these are per rank too */
+  static int rank, ranks; /* these are private to each rank too */
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

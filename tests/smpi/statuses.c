@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Errors in statuses and of functions that complete requests (MPI 4.1, 3.2.5, 3.7.5), on two ranks.
  *
- *   kept      functions that complete one message leave MPI_ERROR of a status alone; empty statuses have none
+ *   kept      functions that complete one message do not change MPI_ERROR of a status; empty statuses have no error
  *   truncated a message that is too long, and one that fits, completed by each function
  */
 #include "checks.h"
@@ -65,7 +65,7 @@ static void check_kept(void)
 static MPI_Request requests[2];
 static int buffers[2][4];
 
-/* Two messages: of 4 and of 2 integers, both to receives of 2. */
+/* Two messages: of 4 and of 2 integers, both matched by receives of 2. */
 static void exchange(void)
 {
   int values[4] = {1, 2, 3, 4};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Messages that somebody waits for in vain.
+/* Messages for which ranks wait in vain.
  *
- *   stuck deadlock            each rank waits for another message, in another way
+ *   stuck deadlock            each rank waits for a different message, in a different way
  *   stuck list                rank 0 waits for any of several requests and a collective's
  *   stuck flood MESSAGES SIZE rank 0 sends messages that rank 1 never receives */
 #include <mpi.h>

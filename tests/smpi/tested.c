@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* `tested WAY MESSAGES`: rank 0 sends MESSAGES messages to rank 1, which tests each until it
- * arrives, and replies; WAY is the call: test, testany, testall or wait. Messages of 1 MiB are
- * tested at the sender, too. */
+/* `tested WAY MESSAGES`: rank 0 sends MESSAGES messages to rank 1, which tests each until it arrives, and replies; WAY
+ * is the call: test, testany, testall or wait. Messages of 1 MiB are also tested at the sender. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* A thread other than main's ends rank 1: `thread_exits HOW`, by MPI_Abort, by exit(3), or after
- * MPI_Finalize by exit(0) or exit(5). The other ranks exchange messages meanwhile and print their
- * number. */
+/* A thread other than the main thread ends rank 1: `thread_exits HOW`, by MPI_Abort, by exit(3), or after MPI_Finalize
+ * by exit(0) or exit(5). All other ranks exchange messages meanwhile and print their number. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

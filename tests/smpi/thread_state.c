@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Variables of a rank's OpenMP threads (threadprivate, thread_local) persist between regions with as many threads
- * (OpenMP 5.2, section 5.2), whichever ranks have run between, also ranks with other teams. Prints `right` per rank. */
+/* Thread-local variables of a rank's OpenMP threads (threadprivate, thread_local) persist between regions with equal
+ * thread counts (OpenMP 5.2, section 5.2), whichever ranks, with whichever teams, have run in between. Prints `right`
+ * per rank. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static int own(int round)
   return 1000 * (rank + 1) + 10 * omp_get_thread_num() + round;
 }
 
-/* Threads read what they wrote in the last region; MPI calls are between regions, or in them. */
+/* Threads read the values that they wrote in the last region; MPI calls are between or inside regions. */
 static void persist(int threads, int inside)
 {
   omp_set_num_threads(threads);
@@ -56,7 +57,7 @@ static void persist(int threads, int inside)
   }
 }
 
-/* Teams that end threads of other sizes, nested regions and tasks of other ranks between two regions. */
+/* Between two regions: teams of other sizes, which end threads, nested regions, and tasks of other ranks. */
 static void disturb(int threads)
 {
   int sum = 0;

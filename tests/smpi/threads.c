@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* MPI from threads of the program, one at a time (MPI_THREAD_SERIALIZED), and from inside parallel regions of several
- * sizes. Rank 0 prints the times of the parts, then each rank that it is right, or what is not. */
+ * sizes. Rank 0 prints the times of the parts; then each rank prints that it is right, or its errors. */
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     }                                                                                                                  \
   } while (0)
 
-/** A master thread that calls MPI in a region, whose size differs from rank to rank. */
+/** Calls MPI from the master thread inside a parallel region whose thread count differs between ranks. */
 static void masters(void)
 {
   const int most = 2 + rank % 3;
@@ -45,7 +45,7 @@ static void masters(void)
   }
 }
 
-/** Whichever thread comes first: single, and critical. */
+/** Calls MPI from whichever thread comes first, in single and critical constructs. */
 static void teams(void)
 {
   long sum = 0;
@@ -70,7 +70,7 @@ static void teams(void)
   EXPECT(sum == (long)THREADS * ROUNDS * ((rank + size - 1) % size));
 }
 
-/** A thread that receives long messages; main waits for its end without MPI. */
+/** A thread that receives long messages; main waits for its end outside MPI. */
 static void* receives(void* unused)
 {
   int* values = malloc(LONG * sizeof *values);
@@ -111,7 +111,7 @@ static void pairs(void)
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/** Threads that take turns by a mutex, also with main. Non-blocking, so that no order is needed. */
+/** Threads that alternate by a mutex, including main. Non-blocking, so that no order is needed. */
 static void* sends_in_turn(void* number)
 {
   for (int round = 0; round < ROUNDS; round++) {

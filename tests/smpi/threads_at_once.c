@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* MPI from several threads at the same time, which programs with MPI_THREAD_SERIALIZED must not do. Argument
- * "polling": threads exchange messages with those of neighbours, and rank 0 prints the sum of all. "self": main waits
- * for a message that only another thread of its rank would send. */
+/* MPI from several threads concurrently, which programs with MPI_THREAD_SERIALIZED must not do. Argument "polling":
+ * threads exchange messages with their neighbours' threads, and rank 0 prints the sum of all. "self": main waits for a
+ * message that only another thread of its rank would send. */
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static void* send_to_self(void* unused)
 {
   const int value = 1;
   (void)unused;
-  usleep(PAUSE); /* on this machine's clock: main is in MPI by then */
+  usleep(PAUSE); /* in real time: main is in MPI by then */
   MPI_Send(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
   return NULL;
 }

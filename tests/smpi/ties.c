@@ -3,8 +3,9 @@
  *
  *   ties HOW ORDER SENDERS [BYTES]
  *
- * HOW: early (receives are posted before), late (after), recv, probe, iprobe.
- * ORDER: the ranks reach the instant in rank order (up), reversed (down), or with idle turns before they send (turns).
+ * HOW: early (receives are posted before the sends), late (afterwards), recv, probe, iprobe.
+ * ORDER: the ranks reach the instant in rank order (up), in reverse order (down), or with idle turns before they send
+ * (turns).
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 enum { MOST = 64, START = 64 };
 
-/* In units of which sums are exact. */
+/* In units whose sums are exact. */
 static void sleep_for(int units)
 {
   const struct timespec length = {0, units * 1953125L}; /* 1/512 s */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Times of every collective by size, entered by all ranks together: `timed_collectives BYTES...`
- * prints "collective bytes single row".
+/* Times of every collective by size, entered by all ranks together: `timed_collectives BYTES...` prints "collective
+ * bytes single row".
  *
- * BYTES is the size of a vector, or of one rank's block. `single` is the time of one call until its
- * last rank has left; `row` is the time of one of ten successive calls, the first of which follows
- * another one of its kind. In seconds; each begins at a whole second of the simulated clock.
- * Requires --cfg=smpi/wtime:0. */
+ * BYTES is the size of a vector, or of one rank's block. `single` is the time of one call until its last rank has left;
+ * `row` is the time of one of ten successive calls, the first of which follows another call of the same kind. In
+ * seconds; each begins at a whole second of the simulated clock. Requires --cfg=smpi/wtime:0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +142,8 @@ static double timed(int collective, const struct buffers* all, int ints, int cal
     call(collective, all, ints);
   mine = MPI_Wtime() - start;
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD); // so that the next call does not follow one of
-                                                                       // its kind
+  MPI_Reduce(&mine, &last, 1, MPI_DOUBLE, MPI_MAX, 0,
+             MPI_COMM_WORLD); // so that the next call does not follow another of its kind
   return last / calls;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* The tool information interface. `tools check` prints `right` per rank. `tools count` counts all of the program's
- * calls and prints `NAME VALUE` per rank and variable; the communicator's are those of a half of the ranks. */
+ * calls and prints `NAME VALUE` per rank and variable; the communicator's variables are those of one half of the
+ * ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static void expect(int holds, const char* what)
   exit(1);
 }
 
-/* What the tests compare with the record. */
+/* Variables that the tests compare with the record. */
 static const char* const COUNTED[] = {
     "MPI_Allreduce_calls", "MPI_Allreduce_time", "MPI_Allreduce_longest", "MPI_Send_calls",   "MPI_Recv_calls",
     "MPI_Init_calls",      "MPI_Finalize_calls", "collectives_calls",     "collectives_time", "collectives_longest",
@@ -112,7 +113,7 @@ static void count(int argc, char** argv)
   MPI_T_finalize();
 }
 
-/* The controlled options of the run that tests set. */
+/* The options of the run that tests set. */
 static void check_options(void)
 {
   MPI_T_cvar_handle handle;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Point-to-point messages and collectives that no switch executes, with the time after each:
- * `traffic`.
+/* Point-to-point messages and collectives that no switch executes, with the time after each: `traffic`.
  *
- * Each rank prints "rank what bytes seconds", in hexadecimal so that times can be compared to the
- * last bit. Messages of a rank to itself (in MPI_Alltoall) are larger than 4 KiB.
+ * Each rank prints "rank what bytes seconds", in hexadecimal so that times can be compared bit by bit. Messages of a
+ * rank to itself (in MPI_Alltoall) are larger than 4 KiB.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +23,7 @@ static void shift(char* send, char* receive, int bytes)
   show("sendrecv", bytes);
 }
 
-/* All to rank 0, in any order. */
+/* All ranks send to rank 0, in any order. */
 static void collect(char* send, char* receive, int bytes)
 {
   if (rank > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* The constructor calls that MPI_Type_get_envelope and MPI_Type_get_contents return (MPI 4.1, section 5.1.13): each
- * combiner, types that have the layout of simpler ones, nested types, types without their parts' handles, forms with
- * large counts. */
+ * combiner, types with the layout of simpler ones, nested types, types whose parts' handles are freed, large-count
+ * forms. */
 #include "checks.h"
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 enum { MOST = 32 };
 
-/* Decodes a type, which it frees, and compares the call with the expected one. @p parts: a handle each, or
+/* Decodes a type, which it frees, and compares the call with the expected one. @p parts: the handle of each part, or
  * MPI_DATATYPE_NULL for a derived part, whose handle differs. */
 static void expect(const char* what, MPI_Datatype type, int combiner, int numbers, const int* integers, int offsets,
                    const MPI_Aint* addresses, int parts, const MPI_Datatype* types)
@@ -81,7 +81,7 @@ static void check_combiners(void)
   expect("resized", made, MPI_COMBINER_RESIZED, NONE, BYTES(-4, 16), TYPES(MPI_INT));
 }
 
-/* Types of another constructor's layout: dense, of one part, of none. */
+/* Types with another constructor's layout: dense, with a single part, without parts. */
 static void check_simple_layouts(void)
 {
   const int one[] = {1}, two[] = {1, 1}, none[] = {0}, next[] = {0, 1}, four[] = {4}, zero[] = {0};
@@ -122,7 +122,7 @@ static void check_simple_layouts(void)
   expect("resized to its size", made, MPI_COMBINER_RESIZED, NONE, BYTES(0, 4), TYPES(MPI_INT));
 }
 
-/* Parts outlive their handles, and are handles of their own. */
+/* Parts outlive their handles, and are returned as new handles. */
 static void check_parts(void)
 {
   int ni, na, nd, combiner, integers[3], values[] = {1, 2, 3, 4, 5, 6, 7, 8}, column[2] = {0, 0};
@@ -158,7 +158,7 @@ static void check_parts(void)
   check(inner == MPI_DATATYPE_NULL, "the last handle");
 }
 
-/* A live type's second handle is freed; the first one remains. */
+/* The second handle of a live type is freed; the first one remains valid. */
 static void check_live_part(void)
 {
   int value = 7, back = 0;
@@ -238,7 +238,7 @@ static void check_large_counts(void)
   MPI_Type_free(&made);
 }
 
-/* Datatypes that MPI defines: with names, and without (MPI_Type_create_f90_…). */
+/* Predefined datatypes: named, and unnamed (MPI_Type_create_f90_…). */
 static void check_predefined(void)
 {
   int ni = -1, na = -1, nd = -1, combiner = -1, integers[2] = {0, 0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Basic elements of messages, types by their properties, distributed arrays and external32. Prints
- * `right` per rank. */
+/* Basic elements of messages, types by their properties, distributed arrays and external32. Prints `right` per rank. */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -90,7 +89,7 @@ static void check_sizes(void)
 
 enum { ROWS = 7, COLUMNS = 11, RANKS = 6 };
 
-/* Parts of a grid of 2 x 3 ranks: blocks of rows, and pairs of columns in turn. */
+/* Parts of a grid of 2 x 3 ranks: blocks of rows, and cyclic pairs of columns. */
 static void check_arrays(int order)
 {
   static int array[ROWS * COLUMNS], part[ROWS * COLUMNS], seen[ROWS * COLUMNS];
@@ -170,7 +169,7 @@ static void check_external(void)
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/** Copies of types, and copies of those, have the data of the original. */
+/** Copies of types, and their copies, have the original's data. */
 static void check_copies(void)
 {
   enum { TYPES = 5 };

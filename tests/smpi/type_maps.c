@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Random derived types, compared with type maps that the program keeps itself by the rules of MPI 4.1, section 5.1:
- * sizes, bounds, packing, unpacking, messages, also those that end inside an element. Arguments: first seed, number of
- * types. Prints the number of types, or what is wrong first. */
+/* Random derived types, compared with type maps that the program computes itself by the rules of MPI 4.1, section 5.1:
+ * sizes, bounds, packing, unpacking, and messages, including those that end inside an element. Arguments: first seed,
+ * number of types. Prints the number of types, or the first error. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { MOST = 4096, MOST_BLOCKS = 5, ROOM = 1 << 17, COPIES = 3 };
 
 typedef struct {
   MPI_Datatype type;
-  int entries; /* bytes of data, in their order */
+  int entries; /* bytes of data, in type-map order */
   int place[MOST];
   int low, high, alignment, sets_low, sets_high;
 } Map;
@@ -132,7 +132,7 @@ static void make_structure(Map* map, int depth)
   }
 }
 
-/* Makes a type of elements of another one. */
+/* Creates a type from elements of another one. */
 static void make_of(Map* map, const Map* of)
 {
   int lengths[MOST_BLOCKS], places[MOST_BLOCKS];

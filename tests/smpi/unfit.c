@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Programs whose traces cannot be replayed faithfully, or not reliably, one per part: `unfit PART`.
- * The part `status` can be replayed, and ends with status 3. */
+/* Programs whose traces cannot be replayed faithfully or reliably, one per part: `unfit PART`. The part `status` can be
+ * replayed, and ends with status 3. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,14 +113,14 @@ static void poll(void)
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
-/* A switch that only adds integers executes the first but not the second. */
+/* A switch that only adds integers executes the first call but not the second. */
 static void operations(void)
 {
   MPI_Allreduce(out, in, 8, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(out, in, 8, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 }
 
-/* Messages of a communicator's creation are not traced, and this part makes no other calls. */
+/* The messages of a communicator's creation are not traced, and this part makes no other calls. */
 static void communicators(void)
 {
   MPI_Comm same;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Waits for three non-blocking collectives and, with `message`, a message to the next rank. HOW is
- * `wait`, one after the other; `all`, by MPI_Waitall with an MPI_REQUEST_NULL among them; `some`,
- * two by MPI_Waitall and the others by MPI_Wait; `tested`, as `all`, after MPI_Test of each. Higher
- * ranks begin later. Prints the results' sum and when the last rank has finished, in nanoseconds.
+/* Waits for three non-blocking collectives and, with `message`, a message to the next rank. HOW is `wait`, one at a
+ * time; `all`, by MPI_Waitall with an MPI_REQUEST_NULL among them; `some`, two by MPI_Waitall and the rest by MPI_Wait;
+ * `tested`, as `all`, after MPI_Test of each. Higher ranks begin later. Prints the results' sum and the time at which
+ * the last rank has finished, in nanoseconds.
  */
 #include <mpi.h>
 #include <stdio.h>

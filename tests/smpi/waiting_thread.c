@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Rank 1 posts a receive that another actor of it waits for; rank 0 sends after a second. The actor prints what it
- * received, and the time. */
+/* Rank 1 posts a receive for which another of its actors waits; rank 0 sends after a second. The actor prints the data
+ * that it received, and the time. */
 #include <mpi.h>
 #include <simgrid/actor.h>
 #include <simgrid/host.h>

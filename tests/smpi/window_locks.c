@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Exclusive and shared locks of windows in turn: each rank adds to a number of each target under an exclusive lock, and
- * to another by MPI_Accumulate under shared locks. Rank 0 prints the sums. */
+/* Alternating exclusive and shared locks of windows: each rank adds to one number of each target under an exclusive
+ * lock, and to a second number by MPI_Accumulate under shared locks. Rank 0 prints the sums. */
 #include <mpi.h>
 #include <stdio.h>
 

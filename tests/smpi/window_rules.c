@@ -3,7 +3,7 @@
  *
  *   requests   request-based calls: to MPI_PROC_NULL, to oneself, to another rank; completed by the end of their epoch
  *   swaps      MPI_Compare_and_swap by all ranks at once: one of them succeeds
- *   epochs     calls outside the epochs that they need
+ *   epochs     calls outside their required epochs
  *   attributes flavour, model, sizes; hints; keyvals of another kind
  */
 #include "checks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Mechanism for tests: all ranks have the result a fixed time after the last of them has entered the call. */
+/* Mechanism for tests: all ranks get the result a fixed time after the last of them has entered the call. */
 #include "binding/mechanisms/offload.hpp"
 #include "binding/registry.hpp"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Each rank loads libraries itself, and prints what a process of its own would find. */
+/* Each rank loads libraries itself, and prints the results that a separate process would get. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -77,7 +77,7 @@ int main(int argc, char* argv[])
   }
   void* const second = dlopen("./second.so", RTLD_NOW);
   note("calls of a second", call(second, "call"));
-  dlopen("second.so", RTLD_NOW | RTLD_NOLOAD); /* as its folder is not searched: null */
+  dlopen("second.so", RTLD_NOW | RTLD_NOLOAD); /* null, since its folder is not searched */
   dlopen("./second.so", RTLD_NOW);
   dlclose(second);
   note("calls after the first close", call(second, "call"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Library that a plugin needs. */
+/* Library on which a plugin depends. */
 static int parts;
 
 int next_part(void)

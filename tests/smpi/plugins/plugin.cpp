@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Plugin with static objects, which needs a library, and symbols of the program that loads it. */
+/* Plugin with static objects, which depends on a library, and on symbols of the program that loads it. */
 #include <dlfcn.h>
 #include <mpi.h>
 
-extern "C" int offset; // the program's
+extern "C" int offset; // defined by the program
 extern "C" void note(const char* what, int value);
 extern "C" int next_part();
 
@@ -34,5 +34,5 @@ extern "C" int find_offset()
 }
 extern "C" void* load_nested()
 {
-  return dlopen("nested.so", RTLD_NOW); // beside this library, which names its folder
+  return dlopen("nested.so", RTLD_NOW); // in the same folder as this library, whose run path names it
 }

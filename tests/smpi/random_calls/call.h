@@ -28,8 +28,8 @@ typedef enum {
 
 /* Selection of calls. */
 typedef enum {
-  COMPARABLE, /* calls that SMPI carries out correctly */
-  OFFLOADED,  /* calls that a switch may carry out, including those that only weft does correctly, in rank order */
+  COMPARABLE, /* calls that SMPI executes correctly */
+  OFFLOADED,  /* calls that a switch may execute, including those that only weft executes correctly, in rank order */
   INEXACT     /* reductions whose result depends on the order, which SMPI's algorithm may share with weft */
 } Selection;
 
@@ -44,7 +44,7 @@ typedef struct {
   int root;  /* modulo the number of ranks */
   const Base* base;
   const Operation* operation;
-  const Layout* layouts[2]; /* of the sent and the received data; of even and odd ranks' buffers for a Bcast */
+  const Layout* layouts[2]; /* of the sent and the received data; for a Bcast, of even and odd ranks' buffers */
 } Call;
 
 Call choose_call(Random random, Selection selection, int place);
@@ -52,15 +52,15 @@ bool is_reduction(Collective collective);
 /* Returns whether counts differ between ranks. */
 bool is_uneven(Collective collective);
 bool is_rooted(Collective collective);
-/* Returns whether a switch with all capabilities carries out the call. */
+/* Returns whether a switch with all capabilities executes the call. */
 bool may_be_offloaded(const Call* call);
 const char* collective_name(Collective collective);
 
-/* A rank's part of a call. */
+/* One rank's part of a call. */
 typedef struct Exchange Exchange;
 /* Returns NULL on ranks outside the communicator. */
 Exchange* start_exchange(const Call* call, MPI_Request* request);
-/* Returns a hash of the received data; sets *wrong to a description of the error, if there is one. */
+/* Returns a hash of the received data; sets *wrong to a description of an error, if there is one. */
 uint64_t finish_exchange(Exchange* exchange, const char** wrong);
 
 /* Waits for all requests in a way that the rank chooses; @p offloaded: none of them belongs to SMPI. */

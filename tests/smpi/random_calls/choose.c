@@ -35,7 +35,7 @@ bool is_rooted(Collective collective)
  * - A contiguous type of a resized type is sent as if its elements were not resized
  *   (mpi/smpi_datatype_derived.cpp). There is no such layout here.
  * - MPI_Test does not set the flag for MPI_REQUEST_NULL with MPI_STATUS_IGNORE (PMPI_Test,
- *   bindings/smpi_pmpi_request.cpp), and MPI_Testany takes non-blocking collectives for complete (Request::testany,
+ *   bindings/smpi_pmpi_request.cpp), and MPI_Testany treats non-blocking collectives as complete (Request::testany,
  *   mpi/smpi_request.cpp): see complete.c.
  * - The errors below. */
 
@@ -60,13 +60,13 @@ static bool is_nonblocking_on_freed_copy(const Call* call)
   return call->nonblocking && call->in_place && copied;
 }
 
-/* They corrupt the heap and reduce in a different order (Request::finish_nbc_requests, mpi/smpi_request.cpp). */
+/* SMPI corrupts the heap and reduces in a different order (Request::finish_nbc_requests, mpi/smpi_request.cpp). */
 static bool is_nonblocking_reduction_of_derived_type(const Call* call)
 {
   return call->nonblocking && is_reduction(call->collective) && is_derived(call->layouts[0]);
 }
 
-/* The result is assumed to start from zero (colls::iexscan, colls/smpi_nbc_impl.cpp). */
+/* SMPI assumes that the result starts from zero (colls::iexscan, colls/smpi_nbc_impl.cpp). */
 static bool is_nonblocking_exscan_but_for_sums(const Call* call)
 {
   return call->nonblocking && call->collective == EXSCAN && call->operation->op != MPI_SUM;
@@ -84,7 +84,7 @@ bool may_be_offloaded(const Call* call)
   return call->collective <= ALLGATHERV && places[call->place].several_hosts;
 }
 
-/* SMPI's reduce:flat_tree and allreduce:redbcast reduce in the same order as weft; the former not in place. */
+/* SMPI's reduce:flat_tree and allreduce:redbcast reduce in the same order as weft, but flat_tree not in place. */
 static bool is_inexact_in_rank_order(const Call* call)
 {
   const bool possible = call->collective == ALLREDUCE || (call->collective == REDUCE && !call->in_place);
@@ -150,7 +150,7 @@ static bool is_wanted(const Call* call, Selection selection)
   }
 }
 
-/* All members of a communicator choose the same call: the place is given, and its properties are the same for all. */
+/* All members of a communicator choose the same call: the index is given, and its properties are the same for all. */
 Call choose_call(Random random, Selection selection, int place)
 {
   for (;;) {

@@ -66,7 +66,7 @@ static void fill_real(const Base* base, void* element, double value)
     *(long double*)element = (long double)value;
 }
 
-/* Values often coincide, so that the place decides. */
+/* Values often coincide, so that the index decides. */
 static void fill_pair(const Base* base, void* element, int value, int place)
 {
   if (base->type == MPI_2INT)
@@ -153,7 +153,8 @@ COMBINE_PAIRS(combine_long_ints, LongInt)
 COMBINE_PAIRS(combine_float_ints, FloatInt)
 COMBINE_PAIRS(combine_double_ints, DoubleInt)
 
-/* Reduces items of four, modulo 2^32. AFFINE composes functions x -> a x + b, of which an item contains two. */
+/* Reduces items of four integers modulo 2^32. With AFFINE, an item holds two functions x -> a x + b, which are
+ * composed. */
 static void combine_items(int operation, const uint32_t* in, uint32_t* inout)
 {
   uint32_t out[ITEM];

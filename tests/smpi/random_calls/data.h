@@ -52,7 +52,7 @@ enum { PLAIN = 0 };
 bool is_derived(const Layout* layout);
 bool fits(const Operation* operation, const Base* base, const Layout* layout);
 
-/* Fills an element; unless inexact, reductions give the same bits in any order. */
+/* Fills an element; unless inexact, reductions of filled elements give the same bits in any order. */
 void fill(const Base* base, void* element, uint64_t bits, bool inexact);
 /* Computes inout = in op inout for items without gaps. */
 void apply(const Operation* operation, const Base* base, const void* in, void* inout, int elements);

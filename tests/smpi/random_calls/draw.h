@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Random numbers that depend only on their purpose, and are the same on every machine and rank. */
+/* Random numbers that depend only on their purpose, identical on every machine and rank. */
 #ifndef DRAW_H
 #define DRAW_H
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Initial contents of buffers; different values reveal gaps that are copied. */
+/* Initial contents of buffers; two different values reveal gaps that are copied. */
 enum { GUARD_BYTES = 64, IN_SENT = 0x5a, IN_RECEIVED = 0xa5 };
 
 /* Items between two guards. */
@@ -78,7 +78,7 @@ static bool equal(const Buffer* one, const Buffer* other)
   return true;
 }
 
-/* Ignores a part of the result that MPI leaves undefined. */
+/* Clears a part of the result that MPI leaves undefined. */
 static void forget(Exchange* e, int from, int to)
 {
   const size_t extent = e->receive.base->size * (size_t)e->receive.layout->extent;

@@ -3,9 +3,9 @@
  *
  *     random_calls [--offloaded | --inexact] SEED FIRST [LAST]
  *
- * runs the cases FIRST to LAST of SEED, or only FIRST. A case has up to four calls on one or several communicators,
- * blocking and non-blocking, which are all in flight before any is waited for. All ranks derive the same calls from the
- * seed and the number of the case, so that a case does not depend on the others. Each rank prints one line per case
+ * runs the cases FIRST to LAST of SEED, or only FIRST. A case consists of up to four calls on one or several
+ * communicators, blocking and non-blocking, which are all in flight before the first wait. All ranks derive the same
+ * calls from the seed and the number of the case, so that cases are independent. Each rank prints one line per case
  * with a hash over all bytes of its results, so that runs can be compared. Errors are reported on standard error and
  * make the program exit with status 1.
  */

@@ -21,7 +21,7 @@ static int world_size(void)
   return size;
 }
 
-/* Every rank draws for all ranks up to its own, and keeps its own values. */
+/* Every rank draws for all ranks up to its own number, and keeps its own values. */
 static MPI_Comm split_at_random(Random random, int colours)
 {
   int color = 0, key = 0;

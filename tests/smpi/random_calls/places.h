@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Communicators that calls use. */
+/* Communicators used by the calls. */
 #ifndef PLACES_H
 #define PLACES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Intercommunicators: made, copied, and used by messages and collectives. The old form of a collective is messages
- * between the ranks of a communicator of both groups; reductions combine them in the order of ranks. */
+/* Intercommunicators: created, copied, and used for messages and collectives. The old form of a collective consists of
+ * messages between the ranks of a communicator of both groups; reductions combine them in rank order. */
 #include "edges.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const char* const NAMES[] = {"barrier across",   "bcast across",         
                                     "alltoallv across", "alltoallw across",      "reduce across",
                                     "allreduce across", "reduce_scatter across", "reduce_scatter_block across"};
 
-/* ---- Making ---- */
+/* ---- Creation ---- */
 
 static int side_of(int way, int by, int rank)
 {
@@ -124,7 +124,7 @@ void make_across(Program* program, MPI_Comm comm)
   across->side = side_of(way, 1 + by % (size - 1), rank);
   for (int side = 0; side < 2; side++)
     leaders[side] %= across->sizes[side];
-  if (program->old) { // a communicator of both groups carries out everything
+  if (program->old) { // a communicator of both groups executes everything
     MPI_Comm_dup(comm, &across->comm);
     return;
   }
@@ -136,7 +136,7 @@ void make_across(Program* program, MPI_Comm comm)
 
 /* ---- Messages ---- */
 
-/** Sends to the ranks across whose number is this rank's modulo the smaller size. */
+/** Sends to the remote ranks whose number equals this rank's modulo the smaller size. */
 void send_across(Program* program, const Across* across)
 {
   int rank, own = 0;
@@ -171,13 +171,13 @@ void send_across(Program* program, const Across* across)
 
 /* ---- Collectives ---- */
 
-/** Random parameters of a collective, identical on all ranks but for the last. */
+/** Random parameters of a collective, identical on all ranks except for the last member. */
 typedef struct {
   const Across* across;
   Edges edges;
   Collective which;
   int root_side, root; ///< and rank in its group
-  int argument;        ///< of MPI: the root as this rank names it
+  int argument;        ///< of MPI: the root as this rank passes it
 } Plan;
 
 static int is_rooted(Collective which)
@@ -191,7 +191,7 @@ static void list_others(const Across* across, int* list, int* count)
   memcpy(list, across->ranks[!across->side], (size_t)*count * sizeof(int));
 }
 
-/** Lists this rank's edges: those with the root, or with all ranks across. */
+/** Lists this rank's edges: to the root, or to all remote ranks. */
 static void find_edges(Plan* plan)
 {
   Edges* edges         = &plan->edges;
@@ -291,7 +291,7 @@ static void exchange(Plan* plan, Call* call, MPI_Request* request)
     call_data(plan, call, request);
 }
 
-/** Receives the contributions of the other group, and combines them in the order of ranks. */
+/** Receives the contributions of the remote group, and combines them in rank order. */
 static void reduce_with_messages(const Plan* plan, Call* call, const Reduction* reduction, int first, int count)
 {
   const Edges* edges   = &plan->edges;
@@ -319,7 +319,7 @@ static void reduce_with_messages(const Plan* plan, Call* call, const Reduction* 
   MPI_Waitall(edges->destinations, sent, MPI_STATUSES_IGNORE);
 }
 
-/** Returns the groups of elements that a rank gets of a reduction that is scattered over its group. */
+/** Returns the groups of elements that a rank gets from a reduction that is scattered over its group. */
 static int share_of(const Plan* plan, int place, int all)
 {
   const int own = plan->across->sizes[plan->across->side];
@@ -337,9 +337,9 @@ static void reduce(Plan* plan, Call* call, MPI_Request* request)
   const int own_size = across->sizes[across->side], others = across->sizes[!across->side];
   int all = edges->groups;
   if (plan->which == REDUCE_SCATTER)
-    all = own_size + others + edges->groups; // each rank gets one group, the first rank what remains
+    all = own_size + others + edges->groups; // each rank gets one group, the first rank the remainder
   if (plan->which == REDUCE_SCATTER_BLOCK)
-    all = own_size * others * (edges->groups % 2); // both groups divide it
+    all = own_size * others * (edges->groups % 2); // divisible by both groups
   const Layout layout =
       reduction.own ? draw_layout(&edges->program->all, reduction.basic, all) : basic_layout(reduction.basic);
   call->reduced = layout;

@@ -11,7 +11,7 @@ enum { MOST_RANKS = 64 };
 
 typedef struct {
   Layout layout;
-  Layout inner; ///< layout that an absolute type is built from
+  Layout inner; ///< layout on which an absolute type is based
   int blocks;
   int counts[MOST_RANKS];        ///< per block, in elements of the type
   int displacements[MOST_RANKS]; ///< per block, in extents of the type
@@ -22,19 +22,19 @@ typedef struct {
   void* address;         ///< passed to MPI: origin or MPI_BOTTOM
 } Buffer;
 
-/** Makes a buffer of @p blocks blocks, block b with @p groups[b] groups. The blocks of a @p ragged buffer are in any
- *  order, with gaps. The rank's own @p mine decides everything but the sizes. */
+/** Creates a buffer of @p blocks blocks, block b with @p groups[b] groups. The blocks of a @p ragged buffer are in any
+ * order, with gaps. The rank's own @p mine decides all properties except the sizes. */
 Buffer make_buffer(Draw* mine, Basic basic, int blocks, const int* groups, int ragged);
-/** Does the same for a layout that all ranks share. */
+/** Creates a buffer for a layout that all ranks share. */
 Buffer make_shared_buffer(Layout layout, int blocks, const int* groups);
 /** Turns a buffer of one block into one at MPI_BOTTOM. */
 void make_absolute(Buffer* buffer);
 /** Returns element @p index of a block, in the storage or in the expected contents. */
 unsigned char* element(const Buffer* buffer, unsigned char* base, int block, int index);
 int elements_of(const Buffer* buffer, int block);
-/** Fills a block with values derived from @p tag, which are also expected in the end. */
+/** Fills a block with values derived from @p tag, which are also the expected final contents. */
 void fill(Buffer* buffer, int block, uint64_t tag);
-/** Expects the values derived from @p tag in the end. */
+/** Sets the expected final contents to the values derived from @p tag. */
 void expect(Buffer* buffer, int block, uint64_t tag);
 /** Returns the first byte that differs from the expected contents, or -1 if none does. */
 long difference(const Buffer* buffer);

@@ -44,7 +44,7 @@ typedef struct {
 /** Calls a form whose counts are numbers. */
 #define CALL(plan, blocking, other, ...)                                                                               \
   CALL_FORM((plan)->form, blocking, other, (__VA_ARGS__), (__VA_ARGS__), (plan)->comm, request)
-/** Calls a form whose counts are arrays, which differ in the forms with large counts. */
+/** Calls a form whose counts are arrays, which differ in the large-count forms. */
 #define CALL_UNEVEN(plan, blocking, other, small, large)                                                               \
   CALL_FORM((plan)->form, blocking, other, small, large, (plan)->comm, request)
 
@@ -98,7 +98,7 @@ static void make_all(Plan* plan, Buffer* buffer)
   *buffer = make_buffer(&plan->program->mine, plan->basic, plan->size, sizes, plan->uniform < 0);
 }
 
-/** Copies counts and displacements for a form with large counts. */
+/** Copies counts and displacements for a large-count form. */
 static void widen(const Buffer* buffer, MPI_Count* counts, MPI_Aint* places)
 {
   for (int b = 0; b < buffer->blocks; b++) {

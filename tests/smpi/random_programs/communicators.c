@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Communicators by all of MPI's ways to make them. A rank's place in a new one is computed here, too. */
+/* Communicators created by all of MPI's functions. A rank's index in the new one is also computed here. */
 #include "program.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef enum {
   WAYS
 } Way;
 
-/** Way to make a communicator, which all ranks of the old one share. */
+/** Method of creating a communicator, shared by all ranks of the old one. */
 typedef struct {
   Way way;
   int by;
@@ -26,7 +26,7 @@ typedef struct {
   uint64_t salt;
 } Making;
 
-/** Returns the part that a rank of the old communicator belongs to, or MPI_UNDEFINED. */
+/** Returns the part to which a rank of the old communicator belongs, or MPI_UNDEFINED. */
 static int color_of(const Making* making, int rank)
 {
   switch (making->way) {
@@ -43,7 +43,7 @@ static int color_of(const Making* making, int rank)
   }
 }
 
-/** Returns what orders the ranks of a part: equal keys are in the order of the old communicator. */
+/** Returns the key that orders the ranks of a part; equal keys keep the order of the old communicator. */
 static int key_of(const Making* making, int rank)
 {
   switch (making->way) {
@@ -59,7 +59,7 @@ static int key_of(const Making* making, int rank)
   }
 }
 
-/** Lists the ranks of the old communicator that are in the part of @p rank, in the order of the new one. */
+/** Lists the ranks of the old communicator in the part of @p color, in the order of the new one. */
 static int list_members(const Making* making, int color, int* members)
 {
   int count = 0;
@@ -109,7 +109,7 @@ static MPI_Comm create_from_group(const Program* program, MPI_Comm old, Way way,
   return made;
 }
 
-/** Merges the even with the odd ranks. */
+/** Merges the even and the odd ranks. */
 static MPI_Comm merge(const Program* program, MPI_Comm old, int rank, int high)
 {
   MPI_Comm local, across, made;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Pseudo-random numbers that depend only on the state that they are drawn from. */
+/* Pseudo-random numbers that depend only on the state from which they are drawn. */
 #ifndef DRAW_H
 #define DRAW_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Files: every rank writes its data in two accesses through a view or with a shared pointer, and reads another's. */
+/* Files: every rank writes its data in two accesses through a view or with a shared pointer, and reads another rank's
+ * data. */
 #include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Forms of access. All ranks use the same if it is collective; otherwise each may choose its own. */
+/** Forms of access. All ranks use the same form if it is collective; otherwise each may choose its own. */
 typedef enum {
   INDIVIDUAL,
   AT,
@@ -29,8 +30,8 @@ typedef struct {
   MPI_File file;
   int rank, size;
   Basic basic;
-  int groups; ///< that each rank writes
-  int period; ///< elements of a rank that follow each other in the file
+  int groups; ///< groups that each rank writes
+  int period; ///< consecutive elements of a rank in the file
   uint64_t salt;
 } Use;
 
@@ -117,7 +118,7 @@ static void view(const Use* use, int rank)
   MPI_Type_free(&part);
 }
 
-/** Writes or reads the buffer of @p call in two accesses of random sizes that need not be the other ranks'. */
+/** Writes or reads the buffer of @p call in two accesses, whose random sizes may differ between ranks. */
 static void access_all(const Use* use, int writes, Call* call)
 {
   const Buffer* buffer = writes ? &call->send : &call->receive;
@@ -139,14 +140,14 @@ static void access_all(const Use* use, int writes, Call* call)
   }
 }
 
-/** Writes with the shared pointer: in the order of ranks, or in any order. */
+/** Writes with the shared pointer, in rank order or in any order. */
 static void write_shared(const Use* use, Call* call, int ordered)
 {
   const Buffer* buffer = &call->send;
   MPI_Request request;
   MPI_File_seek_shared(use->file, 0, MPI_SEEK_SET);
   if (!ordered)
-    for (int rank = 0; rank < use->size; rank++) { // in the order of ranks all the same
+    for (int rank = 0; rank < use->size; rank++) { // still in rank order
       if (rank == use->rank && rank % 2)
         MPI_File_write_shared(use->file, buffer->address, buffer->counts[0], buffer->layout.type, MPI_STATUS_IGNORE);
       else if (rank == use->rank) {
@@ -172,7 +173,7 @@ void use_file(Program* program, MPI_Comm comm)
   MPI_Comm_size(comm, &use.size);
   use.basic        = draw_basic(all);
   use.groups       = 1 + below(all, once_in(all, 4) ? 400 : 8);
-  const int shared = below(all, 6); // with the shared pointer if it is below 3
+  const int shared = below(all, 6); // below 3: with the shared pointer
   use.period       = shared < 3 ? use.groups * GROUP : 1 + below(all, 40);
   const int other  = (use.rank + 1 + below(all, 5)) % use.size;
   Call* out        = new_call("write", comm, BLOCKING);

@@ -43,7 +43,7 @@ static Layout repeat(const Layout* old, int blocks, const MPI_Aint* offsets)
   return layout;
 }
 
-/** Splits @p all into lengths of at least one, and returns their number. */
+/** Splits @p all into lengths of at least one, and returns the number of lengths. */
 static int cut(Draw* draw, int all, int* lengths)
 {
   int pieces = 0;
@@ -70,7 +70,7 @@ static Layout draw_vector(Draw* draw, const Layout* old, int all)
   return layout;
 }
 
-/** Returns an indexed type or structure: blocks of any length at increasing places, which may precede the address. */
+/** Returns an indexed type or structure: blocks of any length at increasing displacements, which may be negative. */
 static Layout draw_indexed(Draw* draw, const Layout* old, int all)
 {
   int lengths[GROUP], places[GROUP];
@@ -107,7 +107,7 @@ static Layout draw_indexed(Draw* draw, const Layout* old, int all)
   return layout;
 }
 
-/** Returns a part of a matrix, whose extent is that of the matrix. */
+/** Returns a part of a matrix, with the extent of the whole matrix. */
 static Layout draw_subarray(Draw* draw, const Layout* old, int all)
 {
   const int columns   = all % 3 == 0 ? 3 : 1;
@@ -197,7 +197,7 @@ int packs_rightly(const Layout* layout, int count)
   MPI_Aint low, high;
   bounds(layout, count, &low, &high);
   const size_t room = (size_t)(high - low);
-  // If SMPI packs incorrectly, it strays out of bounds by at most a few elements, which fit into this margin.
+  // If SMPI packs incorrectly, it goes out of bounds by at most a few elements, which fit into this margin.
   const size_t reach = 8 * room + 65536;
   const int packed   = count * layout->elements * layout->size;
   unsigned char* raw = calloc(2, reach);

@@ -4,13 +4,13 @@
  *     random_programs [--old] [--files] [--spoil] SEED FIRST [LAST]
  *
  * runs the programs FIRST to LAST of SEED, or only FIRST. --old writes the same programs with old forms of calls only,
- * --files adds files, for fabrics with storage, --spoil changes some results, which the checks must notice. A program
- * creates and frees communicators, and calls on them collectives of all kinds, blocking, non-blocking and persistent,
- * with derived datatypes that differ between ranks, at MPI_BOTTOM and in place, and with user-defined operations;
- * messages and one-sided communication take place in between. Non-blocking calls stay in flight while others start, and
- * each rank waits or tests for them in a random order of its own; communicators and datatypes are freed while calls
- * still use them. All ranks derive the same program from the seed and its number. Errors are reported on standard error
- * and make the program exit with status 1.
+ * --files adds files, for fabrics with storage, and --spoil changes some results, which the checks must detect. A
+ * program creates and frees communicators. On them it calls collectives of all kinds, blocking, non-blocking and
+ * persistent, with derived datatypes that differ between ranks, at MPI_BOTTOM and in place, and with user-defined
+ * operations; messages and one-sided communication take place in between. Non-blocking calls stay in flight while
+ * others start, and each rank waits or tests for them in its own random order; communicators and datatypes are freed
+ * while calls still use them. All ranks derive the same program from the seed and its number. Errors are reported on
+ * standard error and make the program exit with status 1.
  */
 #include "program.h"
 
@@ -198,7 +198,7 @@ static void end_persistent(MPI_Request* request)
   MPI_Request_free(request);
 }
 
-/** Completes the calls whose requests have become null, or inactive. */
+/** Ends the calls whose requests have become null or inactive. */
 static void collect(Program* program)
 {
   for (int at = program->in_flight; at-- > 0;) {
@@ -209,7 +209,7 @@ static void collect(Program* program)
   }
 }
 
-/** Waits for some of the calls in flight without completing their requests, then completes those that have ended. */
+/** Waits for some of the calls in flight without completing their requests, then completes the finished ones. */
 static void await_states(Program* program, int n)
 {
   int flag = 0, index, count = 0, indices[MOST_IN_FLIGHT];
@@ -232,7 +232,7 @@ static void await_states(Program* program, int n)
   }
 }
 
-/** Waits or tests for some of the calls in flight, as this rank's random numbers select. */
+/** Waits or tests for some of the calls in flight, selected by this rank's random numbers. */
 static void complete_some(Program* program)
 {
   const int n = program->in_flight;

@@ -6,9 +6,9 @@
 
 typedef enum {
   PLAIN,           /* MPI_Irecv with MPI_Isend or MPI_Send */
-  LARGE_COUNTS,    /* the same with large counts */
+  LARGE_COUNTS,    /* as PLAIN, with large counts */
   SEND_RECEIVE,    /* MPI_Isendrecv: two messages, one request */
-  REPLACE,         /* MPI_Isendrecv_replace: the buffer is sent and received into */
+  REPLACE,         /* MPI_Isendrecv_replace: one buffer for the sent and the received message */
   MATCHED,         /* MPI_Mprobe or MPI_Improbe, then MPI_Mrecv or MPI_Imrecv: no other receive takes the message */
   PERSISTENT_PAIR, /* MPI_Send_init and MPI_Recv_init */
   PARTITIONED,     /* MPI_Psend_init and MPI_Precv_init, with different numbers of partitions */
@@ -71,7 +71,7 @@ static void send_with_large_counts(const Messages* m)
     start_call(m->program, m->out, sent);
 }
 
-/** Registers one request for both buffers, those of `in`. */
+/** Registers one request, that of `in`, for both buffers. */
 static void send_and_receive(const Messages* m)
 {
   MPI_Request both;
@@ -219,7 +219,7 @@ static void send_partitions(const Messages* m, int rounds)
   start_call(program, m->out, requests[0]);
 }
 
-/** Returns the old form of a way. The two that remain choose it themselves: their buffers or order differ. */
+/** Returns the old form of a way. The remaining two choose it themselves, since their buffers or order differ. */
 static Way old_way(Way way)
 {
   return way == REPLACE || way == MATCHED ? way : PLAIN;

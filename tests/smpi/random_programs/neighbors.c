@@ -12,7 +12,7 @@ static int has_edge(const Edges* edges, int from, int to, int sparseness)
   return mixed(mixed(edges->salt, 5), (uint64_t)(from * MOST_RANKS + to)) % (uint64_t)sparseness == 0;
 }
 
-/** Adds a neighbour at a random place: the order of neighbours is this rank's own. */
+/** Adds a neighbour at a random index: each rank has its own order of neighbours. */
 static void add(Draw* mine, int* list, int* count, int rank)
 {
   const int other = below(mine, *count + 1);
@@ -27,7 +27,7 @@ static void call_along(const Edges* edges, Call* call, Collective which, MPI_Com
   MPI_Datatype send_type = send->layout.type, type = receive->layout.type;
   const int send_count = send->blocks > 0 ? send->counts[0] : 0, count = receive->blocks > 0 ? receive->counts[0] : 0;
   list_blocks(call, which == ALLTOALLW);
-  for (int b = 0; which == ALLTOALLW && b < MOST_RANKS; b++) // MPI_Neighbor_alltoallw always has large displacements
+  for (int b = 0; which == ALLTOALLW && b < MOST_RANKS; b++) // MPI_Neighbor_alltoallw always uses large displacements
     call->large_send_places[b] = call->send_bytes[b], call->large_receive_places[b] = call->receive_bytes[b];
   switch (which) {
     case ALLGATHER:

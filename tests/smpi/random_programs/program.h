@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
 /* Random program: communicators, and calls in flight.
  *
- * New forms are those that SMPI lacks, or programs of the last ten years use: persistent and partitioned operations,
- * large counts, matched probes, MPI_Isendrecv, sessions, neighbourhood collectives, intercommunicators, shared windows.
- * With
- * --old a program makes the same exchanges with old forms. */
+ * New forms are those that SMPI lacks, or that only programs of the last ten years use: persistent and partitioned
+ * operations, large counts, matched probes, MPI_Isendrecv, sessions, neighbourhood collectives, intercommunicators,
+ * shared windows. With --old a program executes the same exchanges with old forms. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -15,8 +14,8 @@ enum { MOST_COMMUNICATORS = 6, MOST_IN_FLIGHT = 24, MOST_ACROSS = 2 };
 typedef enum { BLOCKING, NONBLOCKING, LARGE, NONBLOCKING_LARGE, PERSISTENT, PERSISTENT_LARGE, FORMS } Form;
 
 #define ARGUMENTS(...) __VA_ARGS__
-/** Calls for instance MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, or one of their forms with large counts. @p small and
- *  @p large are the arguments in parentheses. */
+/** Calls, for instance, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, or one of their large-count forms. @p small and @p large
+ * are the arguments in parentheses. */
 #define CALL_FORM(form, blocking, other, small, large, comm, request)                                                  \
   do {                                                                                                                 \
     switch (form) {                                                                                                    \
@@ -44,18 +43,18 @@ typedef enum { BLOCKING, NONBLOCKING, LARGE, NONBLOCKING_LARGE, PERSISTENT, PERS
 typedef struct {
   char name[96];
   Buffer send, receive;
-  int gives, gets;            ///< whether the send or receive buffer exists and is checked
+  int gives, gets;            ///< true if the send or receive buffer exists and is checked
   int leading;                ///< number of leading elements of the result that are defined; -1: all
   Layout reduced;             ///< type of a reduction; without elements for other calls
   int send_bytes[MOST_RANKS]; ///< displacements for MPI_Alltoallw
   int receive_bytes[MOST_RANKS];
   MPI_Datatype send_types[MOST_RANKS];
   MPI_Datatype receive_types[MOST_RANKS];
-  MPI_Count large_send_counts[MOST_RANKS]; ///< counts and displacements of forms with large counts
+  MPI_Count large_send_counts[MOST_RANKS]; ///< counts and displacements of large-count forms
   MPI_Count large_receive_counts[MOST_RANKS];
   MPI_Aint large_send_places[MOST_RANKS]; ///< in extents, or in bytes for MPI_Alltoallw
   MPI_Aint large_receive_places[MOST_RANKS];
-  int persistent;                          ///< whether the request outlives its completion
+  int persistent;                          ///< true if the request outlives its completion
   unsigned char *kept_send, *kept_receive; ///< contents before garble()
 } Call;
 
@@ -63,18 +62,18 @@ typedef struct {
 typedef struct {
   MPI_Comm comm; ///< MPI_COMM_NULL: none
   MPI_Comm both;
-  int side;                 ///< of this rank, 0 or 1
-  int sizes[2];             ///< ranks by side
-  int ranks[2][MOST_RANKS]; ///< in `both`, by side and rank in that group
+  int side;                 ///< side of this rank, 0 or 1
+  int sizes[2];             ///< number of ranks by side
+  int ranks[2][MOST_RANKS]; ///< rank in `both`, by side and rank in that group
 } Across;
 
 typedef struct {
   uint64_t seed;
   int number;
   int step;
-  int old;   ///< whether old forms replace new ones
-  int spoil; ///< whether some results are spoilt, which must be noticed
-  int files; ///< whether the fabric has storage
+  int old;   ///< true if old forms replace new ones
+  int spoil; ///< true if some results are changed, which the checks must detect
+  int files; ///< true if the fabric has storage
   MPI_Session session;
   Draw all;  ///< identical on all ranks
   Draw mine; ///< private to this rank
@@ -86,12 +85,12 @@ typedef struct {
   int wrong; ///< number of wrong results
 } Program;
 
-/** Returns a number that all ranks of a communicator share, but not those of its sister communicators. */
+/** Returns a number that all ranks of a communicator share, but that differs between communicators of one split. */
 uint64_t salt_of(const Program* program, MPI_Comm comm);
-/** Returns a random form of a call that all ranks share. */
+/** Returns a random form of a call, the same on all ranks. */
 Form draw_form(Program* program);
 int is_blocking(Form form);
-/** Notes an error that no buffer shows. */
+/** Records an error that no buffer shows. */
 void note_wrong(Program* program, const char* what);
 
 /** Executes or starts a random collective call on @p comm. */
@@ -100,32 +99,32 @@ void call_collective(Program* program, MPI_Comm comm);
 void shift(Program* program, MPI_Comm comm);
 /** Puts, gets and accumulates between fences. */
 void exchange_one_sided(Program* program, MPI_Comm comm);
-/** Stores to the segments of other ranks of a host. */
+/** Writes to the segments of other ranks on the host. */
 void share_window(Program* program, MPI_Comm comm);
 /** Executes or starts a neighbourhood collective on a random graph. */
 void call_neighbors(Program* program, MPI_Comm comm);
-/** Makes a random communicator, and frees the one in whose place it is. */
+/** Creates a random communicator in place of an existing one, which is freed. */
 void make_communicator(Program* program);
 void free_communicator(Program* program);
-/** Makes an intercommunicator of the two parts of @p comm. */
+/** Creates an intercommunicator of the two parts of @p comm. */
 void make_across(Program* program, MPI_Comm comm);
 void free_across(Across* across);
 /** Executes or starts a random collective call on an intercommunicator. */
 void call_across(Program* program, const Across* across);
-/** Sends messages to the ranks of the other group. */
+/** Sends messages to the ranks of the remote group. */
 void send_across(Program* program, const Across* across);
 /** Writes and reads a file that the ranks of @p comm open. */
 void use_file(Program* program, MPI_Comm comm);
 
 Call* new_call(const char* name, MPI_Comm comm, Form form);
-/** Registers a call in flight; its types are freed now or when it completes. */
+/** Registers a call in flight; its types are freed now or at its completion. */
 void start_call(Program* program, Call* call, MPI_Request request);
 /** Completes a call: compares its buffers with the expected contents. */
 void end_call(Program* program, Call* call);
-/** Ends a blocking call, registers a non-blocking one, or starts a persistent one several times. */
+/** Completes a blocking call, registers a non-blocking one, or starts a persistent one several times. */
 void carry_on(Program* program, Call* call, Form form, MPI_Request request);
-/** Replaces the contents of a call's buffers, for a start of a persistent operation whose results do not count: a later
- *  start must not use this start's data. */
+/** Replaces the contents of a call's buffers, for a start of a persistent operation whose results are ignored: a later
+ * start must not use this start's data. */
 void garble(Call* call);
 void restore(Call* call);
 

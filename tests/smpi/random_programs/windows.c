@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* One-sided communication, and memory that ranks of a host share. */
+/* One-sided communication, and memory shared by the ranks of a host. */
 #include "program.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int* segment_of(MPI_Win win, int rank)
   return segment;
 }
 
-/* Each rank writes its number into the next one's segment. */
+/* Each rank writes its number into the next rank's segment. */
 void share_window(Program* program, MPI_Comm comm)
 {
   enum { MOST = 50 };
