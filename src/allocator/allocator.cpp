@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Memory allocator of a simulation: mimalloc for small chunks, of which each message allocates and
- * frees dozens, since it is faster at them than glibc; glibc for large ones.
+/* Memory allocator of a simulation: mimalloc for small blocks, of which each message allocates and frees dozens, since
+ * it is faster for them than glibc; glibc for large ones.
  *
- * This is a library of its own, loaded after libweft.so and before the C library
- * (python/weft/runs/launch.py), so that the simulator, all its libraries and the ranks use it. It
- * depends on nothing else of weft. C++'s operators remain libstdc++'s, which call malloc. mimalloc
- * is linked as a library that exports only the functions called here (setup/allocator.py).
+ * This is a separate library, loaded after libweft.so and before the C library (python/weft/runs/launch.py), so that
+ * the simulator, all its libraries and the ranks use it. It depends on no other part of weft. C++'s operators remain
+ * libstdc++'s, which call malloc. mimalloc is linked as a library that exports only the functions called here
+ * (setup/allocator.py).
  *
- * Large chunks come from glibc because mimalloc (version 2.0.9) treats them in ways that programs
- * do not expect: it grants any size, even more than the machine's memory; calloc writes to all of a
- * chunk, so that memory which a rank never touches becomes resident; freed chunks are kept; growing
- * copies. The owner of a chunk follows from its address: mimalloc gets one address range and uses
- * no others. If the system refuses that range (ulimit -v, ulimit -d, vm.overcommit_memory of 2) or
- * it is full, glibc serves all chunks. */
+ * Large blocks come from glibc because mimalloc (version 2.0.9) treats them in ways that programs do not expect: it
+ * grants any size, even beyond the machine's memory; calloc writes to the whole block, so that memory which a rank
+ * never touches becomes resident; freed blocks are kept; growing copies. The owner of a block follows from its address:
+ * mimalloc gets one address range and uses no other. If the system refuses that range (ulimit -v, ulimit -d,
+ * vm.overcommit_memory of 2) or it is full, glibc serves all blocks. */
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -22,8 +21,8 @@
 #include <mimalloc.h>
 #include <sys/mman.h>
 
-/** Gives a function a symbol of the C library. Its C++ name differs because the library's headers
- * declare their names with other attributes. */
+/** Gives a function the symbol of a C library function. Its C++ name differs because the library's headers declare
+ * their names with other attributes. */
 #define WEFT_MALLOC(symbol) __asm__(symbol) __attribute__((visibility("default")))
 
 extern "C" {
@@ -44,11 +43,10 @@ constexpr std::size_t RANGE        = std::size_t{256} << 30U;   // address space
 enum class Mimalloc { unasked, there, not_there };
 
 Mimalloc mimalloc = Mimalloc::unasked; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-/** Start of mimalloc's range; until it exists, an address such that no chunk lies within RANGE
- * above it. */
+/** Start of mimalloc's range; until it exists, an address such that no block lies within RANGE above it. */
 std::uintptr_t start = std::uintptr_t{1} << 63U; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Gives mimalloc its range. The process's first malloc calls this, while there is only one thread. */
+/** Gives mimalloc its range. Called by the process's first malloc, while there is only one thread. */
 void begin()
 {
   mimalloc = Mimalloc::not_there;
@@ -75,11 +73,12 @@ bool is_small(std::size_t size)
   return mimalloc == Mimalloc::there;
 }
 
-/** Frees memory that all ranks share, and tells its size; null until libweft.so has made such memory. */
+/** Frees memory that all ranks share, and another function returns its size; null until libweft.so has created such
+ * memory. */
 bool (*release_folded)(void*)     = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::size_t (*folded_size)(void*) = nullptr; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Returns the size of memory that all ranks share, which begins a page; 0 for other memory. */
+/** Returns the size of memory that all ranks share, which is page-aligned; 0 for other memory. */
 std::size_t shared_size(void* piece)
 {
   return folded_size && reinterpret_cast<std::uintptr_t>(piece) % PAGE == 0 ? folded_size(piece) : 0;
@@ -112,7 +111,8 @@ void weft_free(void* piece)
     __libc_free(piece);
 }
 
-/** Tells which memory of the program is neither of mimalloc nor of glibc, though libraries may free or enlarge it. */
+/** Registers functions for the program's memory that belongs to neither mimalloc nor glibc, although libraries may free
+ * or enlarge it. */
 void weft_malloc_recognises(bool (*release)(void*), std::size_t (*size_of)(void*))
     WEFT_MALLOC("weft_malloc_recognises");
 void weft_malloc_recognises(bool (*release)(void*), std::size_t (*size_of)(void*))
@@ -183,7 +183,7 @@ void* weft_memalign(std::size_t alignment, std::size_t size)
 void* weft_aligned_alloc(std::size_t alignment, std::size_t size) WEFT_MALLOC("aligned_alloc");
 void* weft_aligned_alloc(std::size_t alignment, std::size_t size)
 {
-  return weft_memalign(alignment, size); // like glibc, which accepts sizes that are not multiples
+  return weft_memalign(alignment, size); // like glibc, which accepts sizes that are not multiples of the alignment
 }
 
 int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size) WEFT_MALLOC("posix_memalign");
@@ -191,7 +191,7 @@ int weft_posix_memalign(void** piece, std::size_t alignment, std::size_t size)
 {
   if (alignment == 0 || alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0)
     return EINVAL;
-  const int before  = errno; // must not change
+  const int before  = errno; // which must not change
   void* const found = weft_memalign(alignment, size);
   errno             = before;
   if (not found)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Part of the libraries that a program finds outside the simulator under the names of SimGrid's and weft's; their other
- * symbols are written by setup/outside_libraries.py.
+/* Replacement for the simulator's libraries when a program runs outside the simulator: a part of the libraries that it
+ * finds under the names of SimGrid's and weft's; setup/outside_libraries.py generates their other symbols.
  *
- * A program that is started as such, and needs MPI, becomes the only rank of a simulation (MPI 4.1, 11.10.2). Other
- * processes that load them, such as an interpreter that imports a module with MPI, cannot: a call of MPI ends them with
- * a message. Functions that SMPI has in place of the system's are the system's. */
+ * A program that is started directly and needs MPI becomes the only rank of a simulation (MPI 4.1, 11.10.2). Other
+ * processes that load these libraries, such as an interpreter that imports a module with MPI, cannot become a rank: a
+ * call of MPI ends them with an error. Functions by which SMPI replaces the system's are the system's here. */
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int REFUSED = 2; // exit status of weft commands
 
-/** Returns the name by which the program was called if it is a path of the program, else @p program. */
+/** Returns the name by which the program was called if that is a path of the program, otherwise @p program. */
 const char* called_name(const char* word, const char* program)
 {
   struct stat named{};
@@ -34,7 +34,8 @@ const char* called_name(const char* word, const char* program)
   return same ? word : program;
 }
 
-/** Writes the path of weft's mpiexec, ../bin/mpiexec from this library, into @p path. Returns whether there is one. */
+/** Writes the path of weft's mpiexec, ../bin/mpiexec relative to this library, into @p path. Returns whether it
+ * exists. */
 bool find_mpiexec(std::array<char, PATH_MAX>& path)
 {
   Dl_info here{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The system functions that SMPI replaces in a program (include/weft_program.h), linked into each program and library
- * that `weft cc` makes. In the simulator they are SMPI's or weft's; elsewhere, as in a test of a configure script, they
- * are the system's. They are hidden and weak, as those of program_memory.cpp. */
+ * that `weft cc` builds. In the simulator they are SMPI's or weft's; elsewhere, as in a test of a configure script,
+ * they are the system's. They are hidden and weak, like those in program_memory.cpp. */
 #include <csignal>
 #include <cstdlib>
 #include <ctime>

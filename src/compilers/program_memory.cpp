@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* The allocation functions of a simulated program, linked into each program and library that `weft cc` makes. The
- * linker binds the program's calls to these definitions, whoever makes them: its sources, gfortran for ALLOCATE, GCC
- * for the calloc that it makes of malloc and memset. They are hidden, so that no other library uses them, and weak, so
- * that a program's own functions of these names come first.
+/* The allocation functions of a simulated program, linked into each program and library that `weft cc` builds. The
+ * linker binds all of the program's calls to these definitions: calls in its sources, calls by gfortran for ALLOCATE,
+ * and the calloc into which GCC merges malloc and memset. They are hidden, so that no other library uses them, and
+ * weak, so that a program's own functions of these names take precedence.
  *
- * libweft.so (binding/entries/program_memory.cpp) carries them out; without it, in SimGrid's own launcher, SMPI does,
+ * libweft.so (binding/entries/program_memory.cpp) executes them. Without it, in SimGrid's own launcher, SMPI does,
  * which shares less; outside a simulation, where a build runs the program, the process's own allocator does. Memory is
- * identified by the call that asks for it: the offset of the return address, which is the same in each rank's copy of
+ * identified by the call that allocates it: the offset of the return address, which is the same in each rank's copy of
  * the program. */
 #include <cstddef>
 #include <dlfcn.h>
@@ -28,7 +28,7 @@ extern "C" {
 [[gnu::weak]] void* weft_program_memalign(std::size_t alignment, std::size_t size, long site);
 [[gnu::weak]] int weft_program_posix_memalign(void** data, std::size_t alignment, std::size_t size, long site);
 [[gnu::weak]] void weft_program_free(void* data);
-/** @p alignment: 0 for that of malloc; @p throws: std::bad_alloc, rather than to return null. */
+/** @p alignment: 0 for malloc's; @p throws: throws std::bad_alloc instead of returning null. */
 [[gnu::weak]] void* weft_program_new(std::size_t size, std::size_t alignment, bool throws, long site);
 
 [[gnu::weak]] void* smpi_shared_malloc_intercept(std::size_t size, const char* file, int line);
@@ -36,7 +36,7 @@ extern "C" {
 [[gnu::weak]] void* smpi_shared_realloc_intercept(void* data, std::size_t size, const char* file, int line);
 [[gnu::weak]] void smpi_shared_free(void* data);
 
-/* The process's allocator, which may be a preloaded one. With a version, as the names alone are the program's own. */
+/* The process's allocator, which may be preloaded. Versioned symbols, since the plain names are the program's own. */
 void* weft_system_malloc(std::size_t size);
 void* weft_system_calloc(std::size_t count, std::size_t each);
 void* weft_system_realloc(void* data, std::size_t size);

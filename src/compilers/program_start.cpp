@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* The entry point of a program that `weft cc` links. A program is a library, which the simulator loads once per rank;
- * with an interpreter and an entry point it is also an executable, as build systems need: they run what they compile.
+ * with an interpreter and an entry point it is also an executable, as required by build systems that run the programs
+ * that they compile.
  *
- * The linker takes main() from archives and libraries because this object refers to it, as the system's own start
- * object (Scrt1.o) does. In the simulator ranks begin with weft_main().
+ * The linker takes main() from archives and libraries because this object refers to it, like the system's own start
+ * object (Scrt1.o). In the simulator, ranks begin with weft_main().
  *
- * A program without MPI runs as if the system's compiler had linked it. One with MPI finds the library of
- * `mpi_outside.py` in place of the simulator's, whose weft_start_singleton() has it run as the only rank of a
+ * A program without MPI runs as if the system's compiler had linked it. A program with MPI finds the library of
+ * `mpi_outside.py` in place of the simulator's, whose weft_start_singleton() runs it as the only rank of a
  * simulation. */
 #include <elf.h>
 
@@ -14,7 +15,7 @@
 
 extern "C" {
 
-/** Libraries for programs outside the simulator define it. */
+/** Defined by libraries for programs outside the simulator. */
 [[gnu::weak]] void weft_start_singleton(int count, char** words, char** environment);
 extern const Elf64_Ehdr __ehdr_start WEFT_HIDDEN; // NOLINT(*-identifier*): the linker's name of the file's first byte
 extern const Elf64_Dyn _DYNAMIC[] WEFT_HIDDEN;    // NOLINT(*-identifier*): the linker's name of the dynamic section
@@ -25,12 +26,12 @@ int __libc_start_main(int (*main)(int, char**, char**), int count, char** words,
 int weft_program_main(int count, char** words, char** environment) __asm__("main");
 
 void weft_program_start();
-/** main() as ranks call it. It may itself be hidden. */
+/** main() as called by ranks. main() itself may be hidden. */
 int weft_main(int count, char** words);
 extern char** environ;
 [[noreturn]] void weft_begin(char** stack, void (*finish_loader)()) WEFT_HIDDEN;
 
-/** The kernel hands the program to this loader; the name is that of the platform's binary interface. */
+/** The kernel starts this loader for the program; the platform's binary interface defines its name. */
 extern const char WEFT_LOADER[] __attribute__((section(".interp"), used)) WEFT_HIDDEN;
 const char WEFT_LOADER[] = "/lib64/ld-linux-x86-64.so.2";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Faults as `weft run` describes them, in JSON (python/weft/runs/faults/description.py). */
+/* Faults described by `weft run` in JSON (python/weft/runs/faults/description.py). */
 #pragma once
 
 #include "faults/fault_events.hpp"
@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/** Returns the faults of a description, JSON. Throws UserError that names @p source. */
+/** Returns the faults of a JSON description. Throws UserError, which names @p source. */
 FaultDescription parse_faults(const std::string& text, const std::string& source);
 
 /** Reads the description in a file. Throws UserError. */

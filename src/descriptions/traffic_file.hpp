@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Background traffic as `weft run` describes it, in JSON (python/weft/runs/traffic/description.py). */
+/* Background traffic described by `weft run` in JSON (python/weft/runs/traffic/description.py). */
 #pragma once
 
 #include "traffic/traffic_stream.hpp"
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/** Returns the tables of a description, JSON. Throws UserError that names @p source. */
+/** Returns the tables of a JSON description. Throws UserError, which names @p source. */
 std::vector<TrafficTable> parse_traffic(const std::string& text, const std::string& source);
 
 /** Returns the tables of the description in a file. Throws UserError. */

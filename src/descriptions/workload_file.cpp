@@ -15,7 +15,7 @@ namespace {
 using WorkloadJson = nlohmann::json;
 
 /** Returns {in_order, host_streams, names, works}. Works are a flat list, since traces have millions: kind, stream,
- * groups, collective, peer, tag, amount, name, the number of works that it waits for, and these. */
+ * groups, collective, peer, tag, amount, name, the number of works for which it waits, and these works. */
 WorkloadJson json_of(const Program& program)
 {
   WorkloadJson host_streams = WorkloadJson::array();

@@ -10,7 +10,7 @@ namespace weft {
 
 std::string describe(const Workload& workload);
 
-/** Returns the workload in a file that has what describe() returns. Throws UserError. */
+/** Returns the workload in a file in the format of describe(). Throws UserError. */
 Workload read_workload(const std::string& path);
 
 } // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-/** Agenda entry of the next fault; others are numbers of streams that begin. */
+/** Agenda entry of the next fault; all other entries are numbers of streams that begin. */
 constexpr std::uint64_t FAULT = ~std::uint64_t{0};
 
 } // namespace
@@ -54,7 +54,7 @@ void Disturbances::begin(std::function<void(int host, Seconds since)> host_dies)
   host_dies_ = std::move(host_dies);
   for (std::size_t number = 0; number < streams_.size(); ++number)
     agenda_.add(streams_[number]->table().start, *this, number);
-  // Faults at time 0 come before anything is sent.
+  // Faults at time 0 precede all messages.
   while (faults_ && faults_->next() && *faults_->next() <= agenda_.now())
     due(FAULT);
   await();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Background traffic and faults in time, on the agenda and the flow network of whoever they disturb. */
+/* Timed background traffic and faults, on the agenda and the flow network that they disturb. */
 #pragma once
 
 #include "fabric/fabric_state.hpp"
@@ -22,7 +22,7 @@ struct DisturbanceDescription {
   std::vector<TrafficTable> traffic;
 
   bool any() const { return faults || not traffic.empty(); }
-  /** Returns the links that faults name, and those of switches and hosts that they name. */
+  /** Returns the links that faults name, and the links of switches and hosts that they name. */
   std::vector<LinkId> faulty_links(const Fabric& fabric) const;
 };
 
@@ -31,7 +31,7 @@ class Disturbances : public BackgroundReceiver, TrafficNetwork {
   FlowNetwork& flows_;
   const Bytes eager_;
   std::vector<std::unique_ptr<TrafficStream>> streams_;
-  std::size_t sent_ = 0; // messages of traffic
+  std::size_t sent_ = 0; // messages sent by traffic
   bool ended_       = false;
   FabricState actual_;
   LinkLosses losses_;
@@ -56,13 +56,14 @@ public:
    * object. */
   Disturbances(const DisturbanceDescription& description, const Fabric& fabric, Agenda& agenda, FlowNetwork& flows,
                FabricState& known);
-  /** Begins, with the faults at time 0. @p host_dies is called with each host that fails, and when. */
+  /** Begins, with the faults at time 0. @p host_dies is called with each host that fails, and the time of its
+   * failure. */
   void begin(std::function<void(int host, Seconds since)> host_dies);
-  /** Lets no further traffic begin. */
+  /** Prevents further traffic from beginning. */
   void end() { ended_ = true; }
-  /** Returns how many messages traffic has sent. */
+  /** Returns the number of messages sent by traffic. */
   std::size_t sent() const { return sent_; }
-  /** Returns what has happened; none if the description has no faults. */
+  /** Returns the faults so far; nothing if the description contains no faults. */
   std::optional<FaultReport> faults() const;
   std::vector<TrafficReport> traffic() const;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Measures how fast a core of this machine combines and copies vectors, and how long a message
- * takes between two processes through shared memory. Depends on nothing of weft; `weft calibrate
- * host --here` runs it.
+/* Measures how fast a core of this machine combines and copies vectors, and how long a message takes between two
+ * processes through shared memory. Independent of the rest of weft; `weft calibrate host --here` runs it.
  *
  *   host-rates sum|copy TYPE BYTES REPETITIONS           seconds per call on vectors of BYTES, one line per repetition
  *   host-rates message|stream bytes BYTES REPETITIONS [CPU,CPU]
@@ -39,8 +38,8 @@ double seconds_since(Clock::time_point start)
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Long enough for the clock's resolution and for a core to raise its frequency, short enough for a
-// whole measurement to take some minutes.
+// Long enough for the clock's resolution and for a core to raise its frequency, short enough for a whole measurement to
+// take a few minutes.
 constexpr double LEAST_S = 4e-3;
 
 /** Prints the time per call of each repetition, one a line. The first, untimed call warms the caches. */
@@ -61,8 +60,8 @@ template <class Call> void repeat(int repetitions, const Call& call)
   }
 }
 
-// Calls per burst: so few that both processes are likely to run throughout, even if others want
-// their cores. And the time in seconds in which to find such a burst.
+// Calls per burst: few enough that both processes are likely to run throughout, even if other processes compete for
+// their cores. WINDOW_S: time in seconds in which to find such a burst.
 constexpr long BURST      = 8;
 constexpr double WINDOW_S = 0.1;
 
@@ -82,7 +81,7 @@ template <class Call> void repeat_bursts(int repetitions, const Call& call)
   }
 }
 
-/** Keeps the compiler from removing a loop. */
+/** Prevents the compiler from removing a loop. */
 void use(void* memory)
 {
   asm volatile("" : : "g"(memory) : "memory");
@@ -139,7 +138,7 @@ class Channel {
     Flag& its = (*flags_)[next_];
     for (int spins = 0; its.full.load(std::memory_order_acquire) != full; ++spins)
       if (spins > MOST_SPINS)
-        sched_yield(); // the other process may need this core
+        sched_yield(); // the peer process may need this core
     return its;
   }
   char* slot() { return slots_ + next_ * bytes_; }
@@ -193,8 +192,8 @@ std::vector<int> parse_processors(const char* list)
   return found;
 }
 
-/** Copies vectors of @p bytes on each of some CPUs at once, and prints the time in which all of them copy as much as
- * one vector. Each counts its copies, which a window of time delimits, so that they need not begin together. */
+/** Copies vectors of @p bytes on each of some CPUs concurrently, and prints the time in which all of them copy as much
+ * as one vector. Each CPU counts its copies within a time window, so that they need not begin together. */
 void together(std::size_t bytes, int repetitions, const std::vector<int>& cpus)
 {
   struct alignas(LINE) Copies {
@@ -204,7 +203,7 @@ void together(std::size_t bytes, int repetitions, const std::vector<int>& cpus)
   void* const memory     = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     fail("shared memory");
-  auto* const copies = static_cast<Copies*>(memory); // zeroed
+  auto* const copies = static_cast<Copies*>(memory); // zero-initialised
   std::vector<pid_t> children;
   for (std::size_t one = 0; one < cpus.size(); ++one) {
     const pid_t child = fork();
@@ -216,7 +215,7 @@ void together(std::size_t bytes, int repetitions, const std::vector<int>& cpus)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pin(cpus[one]);
-    std::vector<char> into(bytes, 1); // written here, hence in the memory of this CPU
+    std::vector<char> into(bytes, 1); // written here, and therefore in the memory of this CPU
     std::vector<char> from(bytes, 2);
     for (;;) {
       std::memcpy(into.data(), from.data(), bytes);
@@ -230,9 +229,9 @@ void together(std::size_t bytes, int repetitions, const std::vector<int>& cpus)
       sum += copies[one].number.load(std::memory_order_relaxed);
     return sum;
   };
-  constexpr int FEWEST = 64; // copies of a window, so that the one in progress does not count
+  constexpr int FEWEST = 64; // minimum number of copies per window, so that the one in progress is negligible
   constexpr timespec NAP{0, 1000000};
-  while (all() < static_cast<long>(cpus.size())) // all have touched their memory, or nearly
+  while (all() < static_cast<long>(cpus.size())) // until all have touched their memory, or nearly
     nanosleep(&NAP, nullptr);
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     const long before             = all();
@@ -265,8 +264,8 @@ std::array<int, 2> two_processors()
   return found;
 }
 
-/** Measures the time of a message: half a round trip if the other process @p answers, otherwise
- * the mean over back-to-back messages. */
+/** Measures the time of a message: half a round trip if the peer @p answers, otherwise the mean over back-to-back
+ * messages. */
 void message(std::size_t bytes, int repetitions, bool answers, const std::array<int, 2>& cpus)
 {
   bytes                  = (bytes + LINE - 1) / LINE * LINE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only */
-/* Included before everything else in sources that `weft cc` and `weft cxx` compile. Replaces system
- * functions by SMPI's in a simulated program.
+/* Included first in sources that `weft cc` and `weft cxx` compile. Replaces system functions by SMPI's in a simulated
+ * program.
  *
  * SMPI's own header defines macros for this, which also rewrite a program's own members and
- * variables of these names. Here the names remain, and the compiler emits other symbols for them. This
- * header declares reserved names only, and leaves feature macros to the program.
+ * variables of these names. Here the names remain, and the compiler emits different symbols for them. This header
+ * declares reserved names only, and does not define feature macros.
  * -trace-call-location needs the macros.
  */
 #ifndef __WEFT_PROGRAM

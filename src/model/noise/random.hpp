@@ -18,14 +18,15 @@ using RandomPlace = std::array<std::uint32_t, 4>;
 struct RandomPurpose {
   static constexpr std::uint32_t DETOUR_STARTS  = 0;
   static constexpr std::uint32_t DETOUR_LENGTHS = 1;
-  static constexpr std::uint32_t JITTER         = 2; ///< and what follows: by who crosses the link
-  static constexpr std::uint32_t MARKS          = 0xfffffff9;
-  static constexpr std::uint32_t COMPUTATION    = 0xfffffffa;
-  static constexpr std::uint32_t LOSSES         = 0xfffffffb;
-  static constexpr std::uint32_t ROUTE_HOPS     = 0xfffffffc;
-  static constexpr std::uint32_t ROUTE_DETOURS  = 0xfffffffd;
-  static constexpr std::uint32_t ROUTE_LABELS   = 0xfffffffe;
-  static constexpr std::uint32_t TRAFFIC        = 0xffffffff;
+  static constexpr std::uint32_t JITTER =
+      2; ///< and the numbers after it: by the host or communicator that crosses the link
+  static constexpr std::uint32_t MARKS         = 0xfffffff9;
+  static constexpr std::uint32_t COMPUTATION   = 0xfffffffa;
+  static constexpr std::uint32_t LOSSES        = 0xfffffffb;
+  static constexpr std::uint32_t ROUTE_HOPS    = 0xfffffffc;
+  static constexpr std::uint32_t ROUTE_DETOURS = 0xfffffffd;
+  static constexpr std::uint32_t ROUTE_LABELS  = 0xfffffffe;
+  static constexpr std::uint32_t TRAFFIC       = 0xffffffff;
 };
 
 /** Returns 128 random bits. */

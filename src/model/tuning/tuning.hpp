@@ -58,8 +58,8 @@ struct SimGridVersion {
 struct TuningRow {
   TuningId id;
   std::string_view name;    ///< kebab-case, for --tunings
-  std::string_view simgrid; ///< what SimGrid does
-  std::string_view weft;    ///< what weft does instead
+  std::string_view simgrid; ///< SimGrid's behaviour
+  std::string_view weft;    ///< weft's replacement
   std::string_view gain;    ///< measured saving
   SimGridVersion oldest;    ///< oldest version that it supports
   SimGridVersion newest;

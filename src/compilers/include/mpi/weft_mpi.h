@@ -18,15 +18,15 @@ extern "C" {
 #undef MPI_MESSAGE_NO_PROC
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)1)
 
-/* No rank, as MPI requires. */
+/* Not a valid rank, as MPI requires. */
 #undef MPI_ROOT
 #define MPI_ROOT (-3)
 
-/* No valid argument of a distribution. */
+/* Not a valid argument of a distribution. */
 #undef MPI_DISTRIBUTE_DFLT_DARG
 #define MPI_DISTRIBUTE_DFLT_DARG (-3)
 
-/* Ends the program of the rank that meets an error, as MPI_Abort does. */
+/* Ends the program of the rank that encounters an error, like MPI_Abort. */
 extern SMPI_Errhandler weft_errors_abort;
 #define MPI_ERRORS_ABORT (&weft_errors_abort)
 
@@ -45,7 +45,7 @@ extern SMPI_Errhandler weft_errors_abort;
 #undef MPI_COMM_TYPE_RESOURCE_GUIDED
 #define MPI_COMM_TYPE_RESOURCE_GUIDED 13
 
-/* A status is the same in C and Fortran. */
+/* A status has the same representation in C and Fortran. */
 #define MPI_F_STATUS_SIZE 5
 #define MPI_F_SOURCE 0
 #define MPI_F_TAG 1
@@ -59,7 +59,7 @@ typedef struct {
 #define MPI_F08_STATUS_IGNORE ((MPI_F08_status*)MPI_F_STATUS_IGNORE)
 #define MPI_F08_STATUSES_IGNORE ((MPI_F08_status*)MPI_F_STATUSES_IGNORE)
 
-/* No datatype has it: pairs are predefined. */
+/* No datatype has this combiner, since pairs are predefined. */
 #define MPI_COMBINER_VALUE_INDEX 32
 #define MPI_BUFFER_AUTOMATIC ((void*)2)
 
