@@ -103,7 +103,7 @@ private:
   int port_of(LinkId out) const { return fabric_.routing().is_static() ? out : CHOSEN; }
   int switch_after(LinkId into) const { return fabric_.link(into).to - fabric_.host_count(); }
   static constexpr int NO_PORT = -1;
-  static constexpr int CHOSEN  = 0; // stands for the ports among which a policy chooses
+  static constexpr int CHOSEN  = 0; // represents the ports among which a policy chooses
 
   static Tagging tagging(const ForwardingHash* hash, const CacheShape& shape, int hosts);
   int tagging_at(int switch_index);

@@ -215,7 +215,7 @@ TEST(ForwardingState, EntriesHoldThePortsThatAPolicyChoosesAmong)
   const Link usual = fabric.link(route.links[1]);
   for (LinkId id = 0; std::cmp_less(id, fabric.links().size()); ++id)
     if (fabric.link(id).from == usual.from && fabric.link(id).to > usual.from && fabric.link(id).to != usual.to)
-      route.links[1] = id; // the other way up
+      route.links[1] = id; // the second uplink
   ASSERT_NE(fabric.link(route.links[1]).to, usual.to);
   const std::int64_t hits = state.counters(0)->hits;
   state.start(route, 2, {});

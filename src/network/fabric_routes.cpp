@@ -205,7 +205,7 @@ FabricRoutes::KnownRoute& FabricRoutes::place(std::vector<KnownRoute>& all, int 
 
 void FabricRoutes::begin(KnownRoute& known, int from, int to) const
 {
-  constexpr int NO_HOST = -1; // the next message is routed anew
+  constexpr int NO_HOST = -1; // the next message gets a new route
   known.from            = routes_each_message_ ? NO_HOST : from;
   known.to              = to;
   known.epoch           = state_ ? state_->epoch() : 0;

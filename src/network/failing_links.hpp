@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Interface of a network, other than that of flows, whose links can fail. */
+/* Interface of a network, other than the flow network, whose links can fail. */
 #pragma once
 
 #include "base/units.hpp"
@@ -15,7 +15,7 @@ public:
   FailingLinks(const FailingLinks&)            = delete;
   FailingLinks& operator=(const FailingLinks&) = delete;
   virtual ~FailingLinks()                      = default;
-  /** Cuts links now: what is on them is lost. */
+  /** Cuts links now: traffic on them is lost. */
   virtual void turn_off(const std::vector<int>& links)           = 0;
   virtual void turn_on(const std::vector<int>& links)            = 0;
   virtual void set_bandwidth(int link, BytesPerSecond bandwidth) = 0;

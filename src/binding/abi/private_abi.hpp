@@ -218,7 +218,7 @@ int alltoall__ring(const void* send, int send_count, MPI_Datatype send_type, voi
                    MPI_Datatype type, MPI_Comm comm);
 int alltoallv__ring(const void* send, const int* send_counts, const int* send_displacements, MPI_Datatype send_type,
                     void* receive, const int* counts, const int* displacements, MPI_Datatype type, MPI_Comm comm);
-/** SMPI's Scatter by messages from the root, one after the other (src/smpi/colls/scatter/scatter-ompi.cpp). */
+/** SMPI's Scatter by sequential messages from the root (src/smpi/colls/scatter/scatter-ompi.cpp). */
 int scatter__ompi_basic_linear(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
                                MPI_Datatype type, int root, MPI_Comm comm);
 // NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

@@ -38,7 +38,7 @@ template <class Object> void append(std::string& bytes, const Object& object)
   bytes.append(reinterpret_cast<const char*>(&object), sizeof object);
 }
 
-/** Writes a file anew. */
+/** Writes a file, replacing an existing one. */
 void write_bytes(const std::filesystem::path& file, const std::string& bytes)
 {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);

@@ -21,8 +21,8 @@ struct LinkWeights {
 };
 
 /** Creates the network. @p folds: coalesces equal messages, which changes no times. @p traffic: counts each job's
- * traffic; null if there is only one job. @p known: what is up as far as routing knows, in runs with faults, with the
- * reaction @p recovery; else both are null. All arguments but @p weights must outlive the result. */
+ * traffic; null if there is only one job. @p known: the state known to routing, in runs with faults, with the reaction
+ * @p recovery; else both are null. All arguments but @p weights must outlive the result. */
 std::unique_ptr<HostNetwork> make_fabric_host_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs,
                                                       bool folds, JobTraffic* traffic, const FabricState* known,
                                                       const LinkWeights& weights, const RecoveryModel* recovery);

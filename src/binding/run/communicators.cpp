@@ -19,7 +19,7 @@ void describe_members(Communicator& communicator, MPI_Comm comm, const Network& 
   std::map<VertexId, std::vector<int>> members_at;
   for (int rank = 0; rank < comm->size(); ++rank) {
     communicator.actors.push_back(comm->group()->actor(rank));
-    // A rank that has ended takes no further part, so its location does not matter.
+    // A rank that has ended joins no further calls, so its location does not matter.
     const sg::ActorPtr actor = sg::Actor::by_pid(communicator.actors.back());
     communicator.hosts.push_back(actor ? actor->get_host() : nullptr);
     const VertexId host = actor ? network.vertex_of(actor->get_host()) : 0;

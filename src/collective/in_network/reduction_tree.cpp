@@ -60,7 +60,7 @@ IsSmart smart_switches(const Fabric& fabric)
   };
 }
 
-/** Returns those of @p switches that are smart. */
+/** Returns the smart ones among @p switches. */
 std::vector<VertexId> smart_ones(const IsSmart& is_smart, std::vector<VertexId> switches)
 {
   std::erase_if(switches, [&](VertexId vertex) { return not is_smart(vertex); });

@@ -275,7 +275,7 @@ TEST(Adaptive, ugal_compares_flows_times_hops_with_a_bias)
 
 TEST(Adaptive, only_a_global_view_sees_the_cable_between_two_groups)
 {
-  // The hosts of group 0 send to group 1 at once. Their first links are distinct, except for the gateway's.
+  // All hosts of group 0 send to group 1 simultaneously. Their first links are distinct, except for the gateway's.
   const Dragonfly dragonfly({5, 1, 4, 1});
   for (const View view : {View::local, View::global}) {
     AdaptiveRouting policy(dragonfly, view, 1, 0);

@@ -62,8 +62,8 @@ struct CallDescriptor {
   std::string_view operation_name() const { return operation ? std::string_view(operation->name) : std::string_view(); }
   bool commutative() const { return not operation || operation->commutative; }
   std::int64_t element_size() const { return type ? type->size : 1; }
-  /** Returns true if no rank has any data. Some SMPI algorithms divide by the count, so they
-   * must not see such a call; MPI libraries return from it at once. */
+  /** Returns true if no rank has any data. Some SMPI algorithms divide by the count, so they must not see such a call;
+   * MPI libraries return from it immediately. */
   bool empty() const { return elements == 0; }
   /** Returns the bytes of the whole vector; 0 for collectives that only hosts execute, unless they
    * reduce. */

@@ -53,7 +53,7 @@ template <> struct Names<GpuLinks> {
                                    std::pair{GpuLinks::pcie, std::string_view("pcie")}};
 };
 
-/** Yes or no: tells whether a machine supports a feature. */
+/** Support of a feature by a machine. */
 enum class NcclAbility { yes, no };
 template <> struct Names<NcclAbility> {
   static constexpr std::array ROWS{std::pair{NcclAbility::yes, std::string_view("yes")},

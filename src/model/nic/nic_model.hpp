@@ -25,9 +25,9 @@ struct NicModel {
   Seconds message_gap;      ///< between the messages of two ranks that share the NIC
   /// Copy and conversion rate of the host: an upper bound on a stream's payload rate.
   BytesPerSecond offload_copy_rate{std::numeric_limits<double>::infinity()};
-  /// Messages per second that the NIC can send, and also receive, whatever their size.
+  /// Rate at which packets are copied before they leave and after they arrive; delays only the first packet of a call.
   BytesPerSecond packet_copy_rate{std::numeric_limits<double>::infinity()};
-  /// Messages per second that the NIC sends, and as many that it receives, whatever their size.
+  /// Messages per second that the NIC can send, and also receive, whatever their size.
   Hertz message_rate{std::numeric_limits<double>::infinity()};
   int stripes = 0;               ///< maximum number of a host's links over which a message is striped; 0: all
   Bytes least_stripe{16 * 1024}; ///< smallest share of a message that gets a link of its own: UCX's MIN_RNDV_CHUNK_SIZE
@@ -36,7 +36,8 @@ struct NicModel {
   /// vector into library memory, from which each rank copies its part.
   std::string reduce_scatter = "parts";
   BytesPerSecond part_copy_rate{std::numeric_limits<double>::infinity()};
-  /// Rate at which that memory is registered with the NIC. Calls of at least registration_from bytes allocate it anew.
+  /// Rate at which that memory is registered with the NIC. Calls of at least registration_from bytes allocate and
+  /// register it again.
   BytesPerSecond registration_rate{std::numeric_limits<double>::infinity()};
   Bytes registration_from;
   /// "per-rank": each rank sends its own contribution; "per-host": the ranks of a host combine their contributions, and

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-/** Minimum duration of an arrival, in seconds, for chunks that arrive at once. */
+/** Minimum duration of an arrival, in seconds, for chunks that arrive simultaneously. */
 constexpr double MOMENT = 1e-12;
 
 double pace(const StagingRing::Arrival& arrival)

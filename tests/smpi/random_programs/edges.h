@@ -26,7 +26,7 @@ typedef struct {
 Edges draw_edges(Program* program, MPI_Comm plain);
 /** Makes the send buffer and fills it. */
 void make_sent(const Edges* edges, Call* call);
-/** Makes the receive buffer and expects what the sources send. */
+/** Creates the receive buffer, and sets its expected contents to the sources' data. */
 void make_received(const Edges* edges, Call* call);
 /** Executes the exchange with messages, and waits for them: the old form of all collectives along edges. */
 void send_along(const Edges* edges, Call* call);
