@@ -515,12 +515,10 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
     if plan.has_own_directory and outputs.files is None:
         show_files(Path.cwd(), work / _OWN_DIRECTORY)
     binaries = [plan.program, *(library.path for library in plan.libraries)]
+    passed = plan.request.options(lambda one: one.library)
     return replace(
         plan.site.settings(work / "hosts"),
-        contention=plan.request.placement.contention,
-        offload=plan.request.collectives.offload,
         fallback=fallback_of(plan.request),
-        tunings=plan.request.simulation.tunings or "",
         faults=str(work / _FAULTS) if plan.faults is not None else "",
         traffic=str(work / _TRAFFIC) if plan.traffic else "",
         program=str(plan.program.absolute()),
@@ -531,11 +529,11 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         events=outputs.timeline is not None,
         calls=str(outputs.calls.absolute()) if outputs.calls else "",
         messages=str(outputs.messages.absolute()) if outputs.messages else "",
-        point_to_point=plan.request.simulation.point_to_point,
         files=str((outputs.files or work / _OWN_DIRECTORY).absolute())
         if plan.has_own_directory
         else "",
         refusal=str(work / outcome.REFUSED),
+        options={name: value for name, value in passed.items() if value is not None},
     )
 
 
@@ -602,10 +600,10 @@ def make_record(
     record.command = list(request.command)
     record.ppn = plan.site.ppn or -(-request.placement.ranks // max(1, record.fabric.hosts))
     record.hosts_used = -(-request.placement.ranks // record.ppn)
-    record.contention = request.placement.contention
+    for name, value in request.options(lambda one: one.recorded).items():
+        plain = list(value) if isinstance(value, tuple) else value
+        setattr(record, name, "" if plain is None else plain)
     record.fallback = fallback_of(request)
-    record.config = list(request.simulation.config)
-    record.host_speed = request.simulation.host_speed or ""
     record.wall_time_s = ended.wall_time_s
     record.cpu_time_s = ended.cpu_time_s
     record.peak_memory_bytes = record.peak_memory_bytes or ended.peak_memory_bytes

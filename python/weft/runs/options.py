@@ -57,6 +57,10 @@ class RunOption:
     """None if the option is not a key of [[runs]] in campaign files."""
     replays: bool = True
     """False if a replayed trace determines the value."""
+    library: bool = False
+    """True if libweft.so reads the value: `Settings` has a member of the field's name."""
+    recorded: bool = False
+    """True if the record has the value, in a field of the same name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +102,8 @@ class Placement:
             off="Disable link contention: each message gets the full bandwidth of every link on its"
             " route (SimGrid's sharing policy FATPIPE); only without offloading",
             campaigns="",
+            library=True,
+            recorded=True,
         ),
     ] = True
     changes: Annotated[
@@ -179,6 +185,7 @@ class Collectives:
             more="; ".join(f"{mode}: {what}" for mode, what in offload_modes.meanings().items())
             + ".",
             campaigns="",
+            library=True,
         ),
     ] = offload_modes.DEFAULT
     fallback: Annotated[
@@ -217,6 +224,7 @@ class Simulation:
             metavar="SPEED|auto",
             campaigns="",
             replays=False,
+            recorded=True,
         ),
     ] = None
     point_to_point: Annotated[
@@ -230,6 +238,7 @@ class Simulation:
             more="weft: weft's own matching and network model, on fabrics; smpi: SimGrid's MPI,"
             " with simulated times equal to a few nanoseconds, in more CPU time.",
             campaigns="",
+            library=True,
         ),
     ] = "weft"
     strict: Annotated[
@@ -267,6 +276,7 @@ class Simulation:
             example="-waits,-stacks",
             command_line="`weft --version` lists them.",
             campaigns="",
+            library=True,
         ),
     ] = None
     config: Annotated[
@@ -280,6 +290,7 @@ class Simulation:
             metavar="KEY:VALUE",
             command_line="Repeatable.",
             api='For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.',
+            recorded=True,
         ),
     ] = ()
 

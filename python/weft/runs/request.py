@@ -9,7 +9,7 @@ limits and outputs.
     request.changed(offload="off").placement.ranks
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from weft.runs.options import (
     Limits,
     Outputs,
     Placement,
+    RunOption,
     Simulation,
     run_options,
 )
@@ -67,6 +68,14 @@ class Request:
     def deciding(self) -> tuple[Workload, Placement, Collectives, Simulation]:
         """Parts that affect results: equal values imply equal times."""
         return self.workload, self.placement, self.collectives, self.simulation
+
+    def options(self, wanted: Callable[[RunOption], bool]) -> dict[str, Any]:
+        """Return the values of some options by field name."""
+        return {
+            one.field: getattr(getattr(self, _PART_OF[one.field]), one.field)
+            for one in run_options()
+            if wanted(one.option)
+        }
 
 
 _PARTS: Mapping[str, Any] = {"workload": Workload, **PARTS}

@@ -8,7 +8,7 @@ accepts any value until it is used; it then aborts midway, which looks like a cr
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from weft.base.errors import WeftError, named, suggestion
 from weft.runs.simgrid import SimGrid
@@ -22,8 +22,9 @@ FOR_TESTS = ("WEFT_HOST_FLOWS", "WEFT_RANK_FLOWS", "WEFT_STACK_GUARDS")
 class Settings:
     """Settings that libweft.so reads, each from the variable WEFT_… with its name.
 
-    `src/binding/settings/settings.hpp` documents them. WEFT_PARENT is not listed because
-    `base/process.py` sets it.
+    `src/binding/settings/settings.hpp` documents them. Options that the library reads as they are
+    have no field (`RunOption.library`). WEFT_PARENT is not listed because `base/process.py` sets
+    it.
     """
 
     fabric: str = ""
@@ -31,11 +32,8 @@ class Settings:
     platform: str = ""
     hostfile: str = ""
     ppn: str = ""
-    contention: bool = True
     routes: str = ""
-    offload: str = ""
     fallback: str = ""
-    tunings: str = ""
     jobs: str = ""
     faults: str = ""
     traffic: str = ""
@@ -47,15 +45,24 @@ class Settings:
     events: bool = False
     calls: str = ""
     messages: str = ""
-    point_to_point: str = ""
     files: str = ""
     refusal: str = ""
+    options: Mapping[str, bool | str] = field(default_factory=dict)
+    """Options of the run by field name."""
 
     def variables(self) -> dict[str, str]:
         """Return the variables of settings that differ from libweft.so's defaults."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        changed = {one.name for one in fields(self) if given[one.name] != one.default}
-        return {f"{_PREFIX}{name.upper()}": _text(given[name]) for name in given if name in changed}
+        own = {
+            one.name: value
+            for one in fields(self)
+            if one.name != "options" and (value := getattr(self, one.name)) != one.default
+        }
+        return {variable(name): _text(value) for name, value in {**self.options, **own}.items()}
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return f"{_PREFIX}{name.upper()}"
 
 
 def _text(value: bool | str | Sequence[str]) -> str:

@@ -17,55 +17,6 @@ int& expected_ranks()
   return ranks;
 }
 
-std::string variable(const char* name)
-{
-  const char* const value = std::getenv(name);
-  return value ? value : "";
-}
-
-Lines lines(const char* name)
-{
-  Lines found;
-  std::istringstream text(variable(name));
-  for (std::string line; std::getline(text, line);)
-    found.push_back(line);
-  return found;
-}
-
-Settings read()
-{
-  return {
-      .fabric            = variable("WEFT_FABRIC"),
-      .fabric_changes    = lines("WEFT_FABRIC_CHANGES"),
-      .platform          = variable("WEFT_PLATFORM"),
-      .hostfile          = variable("WEFT_HOSTFILE"),
-      .ppn               = variable("WEFT_PPN"),
-      .contention        = variable("WEFT_CONTENTION") != "no",
-      .routes            = variable("WEFT_ROUTES"),
-      .offload           = variable("WEFT_OFFLOAD"),
-      .fallback          = variable("WEFT_FALLBACK"),
-      .tunings           = variable("WEFT_TUNINGS"),
-      .jobs              = variable("WEFT_JOBS"),
-      .faults            = variable("WEFT_FAULTS"),
-      .traffic           = variable("WEFT_TRAFFIC"),
-      .program           = variable("WEFT_PROGRAM"),
-      .private_libraries = lines("WEFT_PRIVATE_LIBRARIES"),
-      .spawn             = lines("WEFT_SPAWN"),
-      .cxx_streams       = not variable("WEFT_CXX_STREAMS").empty(),
-      .parent            = variable("WEFT_PARENT"),
-      .record            = variable("WEFT_RECORD"),
-      .events            = variable("WEFT_EVENTS") == "1",
-      .calls             = variable("WEFT_CALLS"),
-      .messages          = variable("WEFT_MESSAGES"),
-      .point_to_point    = variable("WEFT_POINT_TO_POINT"),
-      .files             = variable("WEFT_FILES"),
-      .refusal           = variable("WEFT_REFUSAL"),
-      .host_flows        = variable("WEFT_HOST_FLOWS"),
-      .rank_flows        = variable("WEFT_RANK_FLOWS"),
-      .stack_guards      = variable("WEFT_STACK_GUARDS"),
-  };
-}
-
 /** Options of a trace that contains more than the ranks' calls. */
 constexpr std::array TRACE_DETAILS{"tracing/smpi/internals", "tracing/platform", "tracing/categorized",
                                    "tracing/uncategorized", "tracing/actor"};
@@ -81,11 +32,26 @@ bool traces_messages()
 
 } // namespace
 
+std::string variable(const char* name)
+{
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+Lines variable_lines(const char* name)
+{
+  Lines found;
+  std::istringstream text(variable(name));
+  for (std::string line; std::getline(text, line);)
+    found.push_back(line);
+  return found;
+}
+
 const Settings& settings()
 {
   // Never destroyed: a destructor would be registered with __cxa_atexit, whose interposed version reads the settings
   // itself.
-  static const Settings& all = *new Settings(read());
+  static const Settings& all = *new Settings();
   return all;
 }
 

@@ -15,48 +15,72 @@ namespace weft {
 
 using Lines = std::vector<std::string>; ///< values of a multi-line variable, one per line
 
+/** Returns an environment variable; empty if it is absent. */
+std::string variable(const char* name);
+/** Returns the lines of an environment variable. */
+Lines variable_lines(const char* name);
+
 /** Environment variables WEFT_…; an empty one counts as absent. Values are parsed where they are used, where errors are
- * caught.
+ * caught. An option of runs that the library reads (python/weft/runs/options.py) has its name here.
  *
  * The last three are for tests: they change how messages and stacks are created, but no simulated time. */
 struct Settings {
-  std::string fabric;   ///< WEFT_FABRIC: a fabric file, or the name of a shipped one
-  Lines fabric_changes; ///< WEFT_FABRIC_CHANGES: overrides of the file's values, TABLE.KEY=VALUE each
-  std::string platform; ///< WEFT_PLATFORM: a SimGrid platform (.xml or .so) instead of a fabric
-  std::string hostfile; ///< WEFT_HOSTFILE: output file for the host of each rank of a platform
-  std::string ppn;      ///< WEFT_PPN: ranks per host of a platform; if absent, all its hosts are used
-  bool contention;      ///< WEFT_CONTENTION: "no" gives each message the full capacity of every link
-  std::string routes;   ///< WEFT_ROUTES: output file for the proof of a platform's routes; no program runs then
-
-  std::string offload;  ///< WEFT_OFFLOAD: a mechanism (default: the first one), "auto" or "off"
-  std::string fallback; ///< WEFT_FALLBACK: algorithms of the hosts, in the syntax of collective/host/fallback.hpp
-
-  std::string tunings; ///< WEFT_TUNINGS: enabled tunings, in the syntax of model/tuning/tuning.hpp; default: all
-
-  std::string jobs; ///< WEFT_JOBS: description of the jobs of a run, in JSON; absent if smpirun launches the only job
-
-  std::string faults; ///< WEFT_FAULTS: description of faults, in JSON; absent if nothing fails
-
-  std::string traffic; ///< WEFT_TRAFFIC: description of background traffic, in JSON; absent if there is none
-
-  std::string program;     ///< WEFT_PROGRAM: the program's file, whose exit handlers run per rank
-  Lines private_libraries; ///< WEFT_PRIVATE_LIBRARIES: libraries copied for each rank, as NAME=PATH
-  Lines spawn;             ///< WEFT_SPAWN: command that checks a program to be spawned, one word per line
-  bool cxx_streams;        ///< WEFT_CXX_STREAMS: the program uses libstdc++, whose streams get one state per rank
-  std::string parent;      ///< WEFT_PARENT: process whose death ends this one
-
-  std::string record;   ///< WEFT_RECORD: output file for the record; no record if absent
-  bool events;          ///< WEFT_EVENTS: "1" lists each offloaded collective in the record
-  std::string calls;    ///< WEFT_CALLS: output file for every MPI call, in trace format
-  std::string messages; ///< WEFT_MESSAGES: output file for the hosts of each message: int32 sender, int32 receiver
-  std::string point_to_point; ///< WEFT_POINT_TO_POINT: transport of point-to-point messages, "weft" or "smpi"
-  std::string files;          ///< WEFT_FILES: directory in which the ranks start; default: the current one
-  std::string refusal; ///< WEFT_REFUSAL: output file for the reason if the run is refused; default: standard error
-
-  std::string
-      host_flows; ///< WEFT_HOST_FLOWS: "simgrid": SimGrid carries schedules' messages; "unfolded": one flow per message
-  std::string rank_flows; ///< WEFT_RANK_FLOWS: "together": equal messages are coalesced; "apart": one flow per message
-  std::string stack_guards; ///< WEFT_STACK_GUARDS: "mappings": guard pages use mappings; "none": no guard pages
+  /// A fabric file, or the name of a shipped one
+  std::string fabric = variable("WEFT_FABRIC");
+  /// Overrides of the file's values, TABLE.KEY=VALUE each
+  Lines fabric_changes = variable_lines("WEFT_FABRIC_CHANGES");
+  /// A SimGrid platform (.xml or .so) instead of a fabric
+  std::string platform = variable("WEFT_PLATFORM");
+  /// Output file for the host of each rank of a platform
+  std::string hostfile = variable("WEFT_HOSTFILE");
+  /// Ranks per host of a platform; if absent, all its hosts are used
+  std::string ppn = variable("WEFT_PPN");
+  /// "no": each message gets the full capacity of every link
+  bool contention = variable("WEFT_CONTENTION") != "no";
+  /// Output file for the proof of a platform's routes; no program runs then
+  std::string routes = variable("WEFT_ROUTES");
+  /// A mechanism (default: the first one), "auto" or "off"
+  std::string offload = variable("WEFT_OFFLOAD");
+  /// Algorithms of the hosts, in the syntax of collective/host/fallback.hpp
+  std::string fallback = variable("WEFT_FALLBACK");
+  /// Enabled tunings, in the syntax of model/tuning/tuning.hpp; default: all
+  std::string tunings = variable("WEFT_TUNINGS");
+  /// Description of the jobs of a run, in JSON; absent if smpirun launches the only job
+  std::string jobs = variable("WEFT_JOBS");
+  /// Description of faults, in JSON; absent if nothing fails
+  std::string faults = variable("WEFT_FAULTS");
+  /// Description of background traffic, in JSON; absent if there is none
+  std::string traffic = variable("WEFT_TRAFFIC");
+  /// The program's file, whose exit handlers run per rank
+  std::string program = variable("WEFT_PROGRAM");
+  /// Libraries copied for each rank, as NAME=PATH
+  Lines private_libraries = variable_lines("WEFT_PRIVATE_LIBRARIES");
+  /// Command that checks a program to be spawned, one word per line
+  Lines spawn = variable_lines("WEFT_SPAWN");
+  /// The program uses libstdc++, whose streams get one state per rank
+  bool cxx_streams = not variable("WEFT_CXX_STREAMS").empty();
+  /// Process whose death ends this one
+  std::string parent = variable("WEFT_PARENT");
+  /// Output file for the record; no record if absent
+  std::string record = variable("WEFT_RECORD");
+  /// Lists each offloaded collective in the record
+  bool events = variable("WEFT_EVENTS") == "1";
+  /// Output file for every MPI call, in trace format
+  std::string calls = variable("WEFT_CALLS");
+  /// Output file for the hosts of each message: int32 sender, int32 receiver
+  std::string messages = variable("WEFT_MESSAGES");
+  /// Transport of point-to-point messages, "weft" or "smpi"
+  std::string point_to_point = variable("WEFT_POINT_TO_POINT");
+  /// Directory in which the ranks start; default: the current one
+  std::string files = variable("WEFT_FILES");
+  /// Output file for the reason if the run is refused; default: standard error
+  std::string refusal = variable("WEFT_REFUSAL");
+  /// "simgrid": SimGrid carries schedules' messages; "unfolded": one flow per message
+  std::string host_flows = variable("WEFT_HOST_FLOWS");
+  /// "together": equal messages are coalesced; "apart": one flow per message
+  std::string rank_flows = variable("WEFT_RANK_FLOWS");
+  /// "mappings": guard pages use mappings; "none": no guard pages
+  std::string stack_guards = variable("WEFT_STACK_GUARDS");
 };
 
 /** Returns the settings of this process, read once. */

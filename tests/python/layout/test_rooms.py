@@ -17,7 +17,8 @@ import pytest
 from studies.rooms import CORE_ENDS, PACKAGE, SRC, includes, own_rooms, rooms, sources, used_rooms
 from tests.support.places import ROOT
 from weft.base.process import PARENT
-from weft.runs.settings import FOR_TESTS, Settings
+from weft.runs.options import run_options
+from weft.runs.settings import FOR_TESTS, Settings, variable
 
 # Exceptions to the order, which ARCHITECTURE.md states in words.
 ONLY = {
@@ -149,13 +150,16 @@ def test_one_file_reads_the_environment() -> None:
 
 
 def test_python_sets_the_variables_that_the_library_reads() -> None:
-    read = set(re.findall(r'"(WEFT_\w+)"', SETTINGS.read_text("utf-8")))
-    explained = set(
-        re.findall(r"///< (WEFT_\w+): ", SETTINGS.with_suffix(".hpp").read_text("utf-8"))
-    )
-    assert explained == read
-    own = {f"WEFT_{field.name.upper()}" for field in fields(Settings)}
-    assert own | {PARENT, *FOR_TESTS} == read
+    text = SETTINGS.with_suffix(".hpp").read_text("utf-8")
+    read = set(re.findall(r'"(WEFT_\w+)"', text))
+    members = re.findall(r'^  /// .+\n  [\w:]+ (\w+) = .*"(WEFT_\w+)"', text, re.MULTILINE)
+    assert {name for _, name in members} == read, "a comment before each"
+    assert all(name == variable(member) for member, name in members)
+    own = {field.name for field in fields(Settings)} - {"options"}
+    options = {one.field for one in run_options() if one.option.library}
+    assert not own & options
+    own |= options
+    assert {*map(variable, own), PARENT, *FOR_TESTS} == read
     assert len(own) > 10
 
 
