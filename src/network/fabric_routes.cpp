@@ -12,9 +12,8 @@
 namespace weft {
 namespace {
 
-constexpr double LEAST_PENALTY = 1e-9;
-constexpr double NO_BOUND      = std::numeric_limits<double>::infinity();
-constexpr int USES             = 3; // resources of a storage target or disk
+constexpr double NO_BOUND = std::numeric_limits<double>::infinity();
+constexpr int USES        = 3; // resources of a storage target or disk
 
 /** Returns the largest number of stripes of a message. 1 for sprayed packets, which use all cables anyway, and with
  * forwarding caches, which follow one route per message. */
@@ -109,9 +108,9 @@ void FabricRoutes::within(int host, Bytes bytes, double missed, FlowRoute& into)
   const int copies       = model.copies(bytes - SMPI_ENVELOPE);
   const bool passes      = model.shares_memory() && missed > 0;
   into.latency           = model.loopback_latency.value();
-  into.penalty           = std::max(into.latency, LEAST_PENALTY); // equal for all flows that share a host's memory
-  into.volume            = bytes.value();
-  into.bound             = model.loopback_bandwidth.value();
+  into.penalty = std::max(into.latency, FlowRoute::LEAST_PENALTY); // equal for all flows that share a host's memory
+  into.volume  = bytes.value();
+  into.bound   = model.loopback_bandwidth.value();
   if (copies == 2 && model.cores_copy()) { // the copies take core time; the remainder is memory stall
     into.volume = passes ? into.volume : 0;
     into.bound  = model.memory_bandwidth.value();
@@ -128,7 +127,7 @@ void FabricRoutes::within_anyhow(int host, Bytes bytes, FlowRoute& into) const
 {
   const HostModel& model = fabric_.host();
   into.latency           = model.loopback_latency.value();
-  into.penalty           = std::max(into.latency, LEAST_PENALTY);
+  into.penalty           = std::max(into.latency, FlowRoute::LEAST_PENALTY);
   into.volume            = bytes.value();
   into.bound             = model.loopback_bandwidth.value();
   if (model.has_sockets() && model.shares_memory()) {
@@ -150,7 +149,7 @@ void FabricRoutes::within_sockets(const SocketMessage& message, FlowRoute& into)
   const bool crosses     = message.from_socket != message.to_socket;
   const double crossing  = crosses ? size.value() / model.intersocket_rate.value() : 0;
   into.latency           = model.loopback_latency.value() + (crosses ? model.intersocket_latency.value() : 0);
-  into.penalty           = std::max(model.loopback_latency.value(), LEAST_PENALTY);
+  into.penalty           = std::max(model.loopback_latency.value(), FlowRoute::LEAST_PENALTY);
   // Two copies take core time; the remainder is the extra time of each in memory.
   const double alone = crossing + (twice ? 2 * size.value() * message.missed / model.core_memory_rate.value()
                                          : message.bytes.value() / model.loopback_bandwidth.value());
@@ -345,11 +344,11 @@ void FabricRoutes::find_work(const SocketWork& work, FlowRoute& into)
 {
   into.resources.assign(1, memory(work.host, work.socket));
   into.latency = 0;
-  into.penalty =
-      std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY); // the same as for messages within the host
-  into.volume = work.load;
-  into.bound  = std::min(fabric_.host().memory_bandwidth.value(),
-                         work.time > Seconds() ? work.load / work.time.value() : NO_BOUND);
+  into.penalty = std::max(fabric_.host().loopback_latency.value(),
+                          FlowRoute::LEAST_PENALTY); // the same as for messages within the host
+  into.volume  = work.load;
+  into.bound   = std::min(fabric_.host().memory_bandwidth.value(),
+                          work.time > Seconds() ? work.load / work.time.value() : NO_BOUND);
 }
 
 const std::vector<int>* FabricRoutes::known_route(int from, int to)
@@ -366,14 +365,14 @@ int FabricRoutes::find_for_storage(int from, int to, Bytes bytes, FlowRoute& int
   into.volume = bytes.value();
   if (from == to) {
     into.bound   = std::numeric_limits<double>::infinity();
-    into.penalty = std::max(fabric_.host().loopback_latency.value(), LEAST_PENALTY);
+    into.penalty = std::max(fabric_.host().loopback_latency.value(), FlowRoute::LEAST_PENALTY);
     return 1;
   }
   const KnownRoute& known = between(from, to, bytes);
   into.volume /= known.stripes;
   into.resources = known.resources;
   into.bound     = known.narrowest;
-  into.penalty   = std::max(known.latency.value(), LEAST_PENALTY);
+  into.penalty   = std::max(known.latency.value(), FlowRoute::LEAST_PENALTY);
   if (policy_)
     policy_->leave(known.resources); // the flow enters when it starts
   return known.stripes;

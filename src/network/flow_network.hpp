@@ -45,11 +45,14 @@ namespace weft {
 
 /** Route of a flow, as the network sees it. */
 struct FlowRoute {
+  static constexpr double LEAST_PENALTY = 1e-9; ///< of a way without latency
+
   std::vector<int> resources; ///< shared resources, with repetitions; empty: the flow is always alone
   double latency = 0;         ///< seconds until the flow uses its resources
   double volume  = 0;         ///< bytes that the flow puts on its resources
   double bound   = 0;         ///< upper bound on its rate in bytes per second
-  double penalty = 1; ///< inversely proportional to its share of a full resource; in SimGrid, the route's own latency
+  double penalty = 1; ///< inversely proportional to its share of a full resource, at least LEAST_PENALTY; in SimGrid,
+                      ///< the route's own latency
   std::uint64_t known_as = 0; ///< identifier assigned by MessageRoutes
   int share_class        = 0; ///< class of the flow if links are shared by class (ClassFairShare)
 };

@@ -15,19 +15,13 @@
 namespace weft {
 namespace {
 
-/** Penalty of flows without latency. */
-constexpr double LEAST_FLOW_PENALTY = 1e-9;
-
 /** Returns the number of roots of the longest chain, which multicast one after the other. */
 std::size_t longest_chain(const MulticastModel& model, const MulticastGroup& group)
 {
   std::vector<int> roots(static_cast<std::size_t>(group.ranks()));
   std::iota(roots.begin(), roots.end(), 0);
-  const auto chains = model.chain_map == "racks"  ? chain_by_group(roots, group.rack_of)
-                      : model.chain_map == "pods" ? chain_by_group(roots, group.pod_of)
-                                                  : cut_into_chains(roots, model.chains);
-  std::size_t most  = 0;
-  for (const std::vector<int>& chain : chains)
+  std::size_t most = 0;
+  for (const std::vector<int>& chain : chain_blocks(model, group, roots))
     most = std::max(most, chain.size());
   return most;
 }
@@ -105,7 +99,7 @@ std::vector<std::pair<int, double>> MulticastCalls::add(const PlannedCall& call,
   CallFlow& flow          = flows_[&call];
   LoadedWay loaded        = way_of_loads(loads, capacities_);
   // All of it has the weight of one message on the cable that limits it.
-  loaded.way.penalty = loaded.uses * std::max(its.trees.front().forwarding.value(), LEAST_FLOW_PENALTY);
+  loaded.way.penalty = loaded.uses * std::max(its.trees.front().forwarding.value(), FlowRoute::LEAST_PENALTY);
   flow.way           = std::move(loaded.way);
   flow.way.latency   = (longest_message(call) * messages + way).value();
   flow.way.bound     = flow.way.volume / duration.value();

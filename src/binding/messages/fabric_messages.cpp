@@ -325,13 +325,12 @@ public:
   std::uint64_t start(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done,
                       bool breakable = false)
   {
-    constexpr double LEAST_PENALTY = 1e-9; // as in StreamZone
     find_way(flow);
     if (breakable)
       way_.volume = flow.wire.value(); // may be the remainder of a flow
     count_for(world, flow);
     way_.latency = latency.value();
-    way_.penalty = std::max(sharing.value(), LEAST_PENALTY);
+    way_.penalty = std::max(sharing.value(), FlowRoute::LEAST_PENALTY);
     if (classes_.sharing() != LinkSharing::flow)
       way_.share_class = classes_.of_flow(flow, world, fabric_.host_count());
     const std::uint64_t number = begin(std::move(done), breakable);

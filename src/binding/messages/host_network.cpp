@@ -99,6 +99,27 @@ void HostNetwork::call_after(Seconds delay, Due& receiver, std::uint64_t what)
   wake();
 }
 
+std::uint64_t HostNetwork::start_timer(Seconds delay, Due& receiver, std::uint64_t what)
+{
+  if (idle_timers_.empty()) {
+    idle_timers_.push_back(timers_.size());
+    timers_.push_back(nullptr);
+  }
+  const std::uint64_t number = idle_timers_.back();
+  idle_timers_.pop_back();
+  timers_[number] = Timer::set(sg::Engine::get_clock() + delay.value(), [this, number, &receiver, what] {
+    idle_timers_.push_back(number); // SimGrid deletes the timer
+    receiver.due(what);
+  });
+  return number;
+}
+
+void HostNetwork::cancel_timer(std::uint64_t number)
+{
+  timers_[number]->remove();
+  idle_timers_.push_back(number);
+}
+
 void HostNetwork::wake()
 {
   if (running_ || (timer_ && timer_->get_date() <= agenda_.next().value()))

@@ -44,11 +44,13 @@ class HostNetwork : public CallCarrier {
   };
   Entries entries_;
   bool by_calls_                        = false;
-  simgrid::kernel::timer::Timer* timer_ = nullptr; // for the next due event
-  bool running_                         = false;
-  int background_                       = 0; // number of users that keep events going
-  int calls_                            = 0; // number of calls in progress
-  std::size_t messages_                 = 0; // point-to-point messages and flows of offloaded calls in flight
+  simgrid::kernel::timer::Timer* timer_ = nullptr;     // for the next due event
+  std::vector<simgrid::kernel::timer::Timer*> timers_; // of start_timer(), by number
+  std::vector<std::uint64_t> idle_timers_;             // free numbers
+  bool running_         = false;
+  int background_       = 0;                 // number of users that keep events going
+  int calls_            = 0;                 // number of calls in progress
+  std::size_t messages_ = 0;                 // point-to-point messages and flows of offloaded calls in flight
   std::vector<std::shared_ptr<void>> ended_; // completed calls, kept alive while any part of them runs
 
   void set_timer();
@@ -76,8 +78,7 @@ public:
   virtual Messages& messages_of(int /*world*/) { return messages(); }
   std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
                                      FlowEnd done) override;
-  /** Returns the fraction of a breakable flow that has not arrived. */
-  virtual double left_of_flow(std::uint64_t number);
+  double left_of_flow(std::uint64_t number) override;
   double cancel_flow(std::uint64_t number) override;
   /** Enables failures of links and switches. @p actual: actual state. @p known: state believed by routing. Both, and @p
    * losses, must outlive the network. */
@@ -91,8 +92,6 @@ public:
   virtual FlowNetwork::Work work() const { return {}; }
   /** Returns the work counters of the packet network; null if messages are flows. */
   virtual const PacketNetwork::Work* packet_work() const { return nullptr; }
-  /** Returns the load of a link in bytes per second. */
-  virtual double use_of(LinkId link) = 0;
   /** Returns whether pending events may wake a rank: events of schedules, and messages other than background traffic.
    * Scans all events. */
   virtual bool has_foreground() const { return true; }
@@ -101,6 +100,8 @@ public:
   /** Called by a rank, or while events happen. Without calls and messages, the remaining events never happen. */
   void end_background();
   void call_after(Seconds delay, Due& receiver, std::uint64_t what) override;
+  std::uint64_t start_timer(Seconds delay, Due& receiver, std::uint64_t what) override;
+  void cancel_timer(std::uint64_t number) override;
   /** Must be called after an addition to the agenda, by a rank or SimGrid's kernel. */
   void wake();
   /** Makes rendezvous messages and non-blocking collectives progress only in MPI calls (Progress::calls). */

@@ -3,6 +3,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/versions.hpp"
+#include "network/flow_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -127,7 +128,7 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
   Stream& stream = borrow();
   stream.request = request;
   // The latency factor divides by it, so it must not be 0.
-  stream.request.sharing_latency = std::max(request.sharing_latency, Seconds(1e-9));
+  stream.request.sharing_latency = std::max(request.sharing_latency, Seconds(FlowRoute::LEAST_PENALTY));
   // SimGrid sets a flow's weight when its latency is over, so the latency must not be 0.
   stream.request.base_latency = std::max(request.base_latency, Seconds(1e-15));
   if (factors_)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collective/in_network/call_carrier.hpp"
-#include "fabric/fabric.hpp"
+#include "fabric/fabric_state.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -22,8 +23,20 @@ class QuietCarrier : public CallCarrier, Due {
     double transfer; // seconds on the network, after the latency
     double latency;
     FlowEnd done;
+    LinkId link = -1; // of a breakable flow
+  };
+  struct Timers : Due {
+    std::map<std::uint64_t, std::pair<Due*, std::uint64_t>> running;
+    void due(std::uint64_t number) override
+    {
+      if (const auto timer = running.extract(number)) // otherwise it was cancelled
+        timer.mapped().first->due(timer.mapped().second);
+    }
   };
   const Fabric& fabric_;
+  const FabricState state_;
+  Timers timers_;
+  std::uint64_t next_timer_ = 0;
   std::map<std::uint64_t, Flow> flows_;
   std::uint64_t next_ = 0;
 
@@ -46,13 +59,20 @@ class QuietCarrier : public CallCarrier, Due {
 public:
   Agenda agenda;
 
-  explicit QuietCarrier(const Fabric& fabric) : fabric_(fabric) {}
+  explicit QuietCarrier(const Fabric& fabric) : fabric_(fabric), state_(fabric) {}
 
   Seconds now() const override { return agenda.now(); }
   void call_after(Seconds delay, Due& receiver, std::uint64_t what) override
   {
     agenda.add(agenda.now() + delay, receiver, what);
   }
+  std::uint64_t start_timer(Seconds delay, Due& receiver, std::uint64_t what) override
+  {
+    timers_.running[next_timer_] = {&receiver, what};
+    call_after(delay, timers_, next_timer_);
+    return next_timer_++;
+  }
+  void cancel_timer(std::uint64_t number) override { timers_.running.erase(number); }
   void start_flow(const StreamFlow& flow, Seconds latency, Seconds /*sharing*/, int /*world*/, FlowEnd done) override
   {
     begin(latency, flow.wire / flow.rate_limit, std::move(done));
@@ -60,23 +80,45 @@ public:
   std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds /*sharing*/, int /*world*/,
                                      FlowEnd done) override
   {
-    return begin(latency, flow.wire / flow.rate_limit, std::move(done));
+    const std::uint64_t number = begin(latency, flow.wire / flow.rate_limit, std::move(done));
+    flows_.at(number).link     = flow.links.front().link;
+    return number;
   }
-  double cancel_flow(std::uint64_t number) override
+  double left_of_flow(std::uint64_t number) override
   {
-    const Flow flow = std::move(flows_.at(number));
-    flows_.erase(number);
+    const Flow& flow        = flows_.at(number);
     const double on_network = std::max(agenda.now().value() - flow.start - flow.latency, 0.);
     return 1 - on_network / flow.transfer;
   }
+  double cancel_flow(std::uint64_t number) override
+  {
+    const double left = left_of_flow(number);
+    flows_.erase(number);
+    return left;
+  }
+  double use_of(LinkId /*link*/) override { return 0; }
   void transfer(VertexId from, VertexId to, Bytes bytes, int /*world*/, FlowEnd done) override
   {
-    const auto is_it = [&](const Link& link) { return link.from == from && link.to == to; };
-    const auto found = std::ranges::find_if(fabric_.links(), is_it);
-    ASSERT_NE(found, fabric_.links().end());
-    begin(found->latency, bytes / found->bandwidth, std::move(done));
+    Route way;
+    ASSERT_TRUE(state_.route(from, to, way));
+    BytesPerSecond narrowest(std::numeric_limits<double>::infinity());
+    for (const LinkId link : way.links)
+      narrowest = std::min(narrowest, fabric_.link(link).bandwidth);
+    begin(fabric_.latency(way), bytes / narrowest, std::move(done));
   }
 
+  /** Cuts the breakable flows whose first link is @p link. */
+  void cut(LinkId link)
+  {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [number, flow] : flows_)
+      if (flow.link == link)
+        numbers.push_back(number);
+    for (const std::uint64_t number : numbers) {
+      const FlowEnd done = flows_.at(number).done;
+      done({"the link is off", cancel_flow(number)});
+    }
+  }
   void run_until(double time) { agenda.run_until(Seconds(time)); }
   void run()
   {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 
 namespace weft {
 
@@ -32,6 +33,21 @@ std::vector<std::vector<int>> chain_by_group(std::span<const int> roots, std::sp
     chains[entry->second].push_back(roots[at]);
   }
   return chains;
+}
+
+std::vector<std::vector<int>> chain_blocks(const MulticastModel& model, const MulticastGroup& group,
+                                           std::span<const int> roots)
+{
+  std::vector<int> blocks(roots.size());
+  std::iota(blocks.begin(), blocks.end(), 0);
+  if (model.chain_map == "ranks")
+    return cut_into_chains(blocks, model.chains);
+  const std::vector<int>& group_of = model.chain_map == "racks" ? group.rack_of : group.pod_of;
+  std::vector<int> groups;
+  groups.reserve(roots.size());
+  for (const int root : roots)
+    groups.push_back(group_of[static_cast<std::size_t>(root)]);
+  return chain_by_group(blocks, groups);
 }
 
 } // namespace weft

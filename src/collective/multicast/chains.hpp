@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "collective/multicast/plan.hpp"
+
 #include <span>
 #include <vector>
 
@@ -17,5 +19,9 @@ std::vector<std::vector<int>> cut_into_chains(std::span<const int> roots, int ch
 
 /** Returns one chain per group of roots, in order of appearance. @p groups: group of each root. */
 std::vector<std::vector<int>> chain_by_group(std::span<const int> roots, std::span<const int> groups);
+
+/** Chains blocks as MulticastModel::chain_map says. @p roots: rank by block. */
+std::vector<std::vector<int>> chain_blocks(const MulticastModel& model, const MulticastGroup& group,
+                                           std::span<const int> roots);
 
 } // namespace weft

@@ -41,5 +41,20 @@ TEST(Chains, FollowGroups)
   EXPECT_EQ(chain_by_group(roots, racks), (std::vector<std::vector<int>>{{0, 2}, {1, 3}, {4}}));
 }
 
+TEST(Chains, OfACallAreThoseOfItsRoots)
+{
+  MulticastModel model = default_multicast();
+  MulticastGroup group;
+  group.rack_of = {7, 7, 3, 3, 5};
+  group.pod_of  = {1, 1, 1, 1, 2};
+  const std::vector<int> roots{0, 2, 3, 4}; // rank 1 gives nothing
+  model.chains = 3;
+  EXPECT_EQ(chain_blocks(model, group, roots), (std::vector<std::vector<int>>{{0, 1}, {2}, {3}}));
+  model.chain_map = "racks";
+  EXPECT_EQ(chain_blocks(model, group, roots), (std::vector<std::vector<int>>{{0}, {1, 2}, {3}}));
+  model.chain_map = "pods";
+  EXPECT_EQ(chain_blocks(model, group, roots), (std::vector<std::vector<int>>{{0, 1, 2}, {3}}));
+}
+
 } // namespace
 } // namespace weft

@@ -36,7 +36,10 @@ class Multicast : public Mechanism {
   }
 
 public:
-  explicit Multicast(RunContext& context) : Mechanism(mechanism_kind("multicast")), context_(context) {}
+  explicit Multicast(RunContext& context)
+      : Mechanism(mechanism_kind("multicast")), context_(context), run_{EngineUse(context.fabric), {}}
+  {
+  }
 
   void check(const std::string& platform, int ranks) const override;
   bool does(const CollectiveKind& collective) const override { return collective.multicasts; }

@@ -25,7 +25,7 @@ bool lie_together(MPI_Datatype type)
 
 MulticastData::MulticastData(const MulticastCall& call, const Exchange& exchange, const Movement& movement)
     : call_(call), exchange_(exchange), each_gives_(movement.gives == Share::part),
-      ranks_(static_cast<std::size_t>(call.communicator->size()))
+      ranks_(static_cast<std::size_t>(call.ranks()))
 {
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "binding/data/exchange.hpp"
-#include "binding/mechanisms/multicast/multicast_call.hpp"
+#include "collective/multicast/execution/call.hpp"
 #include "model/collective/movement.hpp"
 
 #include <cstddef>

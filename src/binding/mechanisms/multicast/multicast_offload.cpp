@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* One call by the multicast protocol (collective/multicast/protocol.hpp). The protocol's requests
- * are delegated: signals, multicasts and reads move over links (multicast_flows.hpp), chunks are
- * the program's data (multicast_data.hpp), timers are SimGrid's. */
+/* One call by the multicast protocol: its ranks, data and record. The protocol in time is in
+ * collective/multicast/execution. */
 #include "binding/mechanisms/multicast/multicast_offload.hpp"
 
 #include "binding/mechanisms/multicast/multicast_data.hpp"
-#include "binding/mechanisms/multicast/multicast_flows.hpp"
 #include "binding/mechanisms/offload_stage.hpp"
 #include "binding/observe/profile.hpp"
+#include "collective/multicast/execution/execution.hpp"
 
-#include <simgrid/kernel/Timer.hpp>
 #include <utility>
 
 namespace sg = simgrid::s4u;
-using simgrid::kernel::timer::Timer;
 
 namespace weft {
 namespace {
-
-/** Payload in bytes of a request or acknowledgement per block (a number), and of a read per run of
- *  chunks (an address and a length). */
-constexpr double BLOCK_NUMBER = 4;
-constexpr double RUN_TO_READ  = 16;
 
 /** Returns each member's part: the sum over the ranks that it represents. */
 std::vector<double> parts_of_members(const Communicator& communicator, const std::vector<double>& parts)
@@ -34,47 +26,26 @@ std::vector<double> parts_of_members(const Communicator& communicator, const std
 
 /** Offloaded call whose ranks are those who multicast: the ranks that represent members, if the
  *  communicator's hosts have a stage of their own; otherwise all. */
-class MulticastOffload : public OffloadedCall,
-                         public MulticastActions,
-                         public MulticastListener,
-                         Staged,
-                         BreakableCall {
-  /** Progress of a rank. */
-  struct Rank {
-    Timer* timer         = nullptr;
-    MulticastPhase phase = MulticastPhase::barrier;
-    double since         = 0; // start of its phase
-    double start         = 0; // start of its call
-    MulticastTimes times{};
-  };
+class MulticastOffload : public OffloadedCall, MulticastOwner, Staged {
   MulticastRun& run_;
+  const MulticastService service_;
+  const std::shared_ptr<const Communicator> members_; // whose ranks multicast
   const MulticastCall call_;
   MulticastData data_;
-  MulticastFlows flows_;
-  MulticastProtocol protocol_;
-  std::vector<Rank> ranks_;
-  MulticastStatistics statistics_;
+  MulticastExecution execution_;
   std::unique_ptr<OffloadStage> stage_; // null if every rank contributes for itself
 
 public:
   MulticastOffload(RunContext& context, MulticastRun& run, MulticastState& state,
                    const std::shared_ptr<Communicator>& communicator, const CallDescriptor& call)
-      : OffloadedCall(context, communicator, call, 0), run_(run),
-        call_(describe_multicast(communicator, state, context.fabric.multicast(), call.name(),
+      : OffloadedCall(context, communicator, call, 0), run_(run), service_(run.service(context)),
+        members_(state.kept_members(communicator)),
+        call_(describe_multicast(context.fabric.multicast(), state.group(), members_->rank_hosts,
+                                 {members_->id, members_->handle, members_->world, state.calls++},
                                  parts_of_members(*communicator, parts_))),
-        data_(call_, *exchange_, descriptor_->movement()), flows_(context, run, call_, *this),
-        protocol_(call_.shape, *this), ranks_(static_cast<std::size_t>(call_.communicator->size())),
+        data_(call_, *exchange_, descriptor_->movement()), execution_(service_, *this, call_),
         stage_(make_stage(context, *communicator, call, *this))
   {
-    if (context.call_recovery)
-      context.call_recovery->running.push_back(this);
-  }
-  MulticastOffload(const MulticastOffload&)            = delete;
-  MulticastOffload& operator=(const MulticastOffload&) = delete;
-  ~MulticastOffload() override
-  {
-    if (context_.call_recovery)
-      context_.call_recovery->end(*this);
   }
 
   void deliver(int rank) override
@@ -99,135 +70,38 @@ protected:
   }
 
 private:
-  void contributed(int rank) override
-  {
-    at(rank).start = at(rank).since = sg::Engine::get_clock();
-    protocol_.enter(rank);
-  }
+  // Staged
+
+  void contributed(int member) override { execution_.enter(member); }
   void stage_ended(int rank) override { end(rank); }
   void stage_failed(const std::string& why) override { fail({why}); }
   std::shared_ptr<void> kept() override { return shared_from_this(); }
 
-  Rank& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  // MulticastOwner
 
-  void change_bandwidths() override { flows_.change_bandwidths(); }
-
-  // MulticastListener
-
-  void block_left(int block) override { protocol_.injected(block); }
-  void chunks_came(int rank, int block, ChunkRun run) override { protocol_.arrived(rank, block, run); }
-  FlowEnd when_arrived(std::function<void()> next) override { return arrival(std::move(next)); }
-  FlowEnd when_ended(std::function<void()> next, std::function<void(double left)> cut) override
+  Seconds with_os_noise(int rank, Seconds work) override
   {
-    return [arrived = arrival(std::move(next)), cut = std::move(cut)](const FlowResult& result) {
-      if (result.left > 0)
-        cut(result.left);
-      else
-        arrived(result);
-    };
+    const auto at = static_cast<std::size_t>(rank);
+    return context_.core_noise.with_os_noise(members_->actors[at], call_.host(rank), service_.carrier.now(), work);
   }
-
-  void after(Seconds delay, std::function<void()> action) override
-  {
-    if (delay == Seconds())
-      action();
-    else
-      set(delay, std::move(action));
-  }
-
-  void later(std::function<void()> action) override { set(Seconds(), std::move(action)); }
-
-  Timer* set(Seconds delay, std::function<void()> action)
-  {
-    return Timer::set(sg::Engine::get_clock() + delay.value(),
-                      [keep = shared_from_this(), action = std::move(action)] { action(); });
-  }
-
-  // MulticastActions
-
-  void send(int from, int to, const MulticastSignal& signal) override
-  {
-    const double blocks = BLOCK_NUMBER * static_cast<double>(signal.blocks.size());
-    flows_.message(from, to, Bytes(blocks), [this, to, signal] { protocol_.signalled(to, signal); });
-  }
-
-  void multicast(int block) override { flows_.multicast(block); }
-  bool hears(int rank) const override { return flows_.hears(rank, call_.model.cutoff_slack); }
   void store(int rank, int block, ChunkRun run, int from) override { data_.store(rank, block, run, from); }
+  void count_on_link(LinkId link, Bytes payload) override { run_.record.count_on_link(link, payload); }
+  FlowEnd when_arrived(std::function<void()> next) override { return arrival(std::move(next)); }
+  std::shared_ptr<void> keep() override { return shared_from_this(); }
 
-  void fetch(int rank, int from, const std::vector<MulticastFetch>& what) override
+  void forwarded(Bytes blocks, Seconds start) override
   {
-    Bytes data;
-    std::size_t runs = 0;
-    for (const MulticastFetch& fetch : what)
-      for (const ChunkRun& run : fetch.runs) {
-        data += bytes_of(call_.model, call_.size(fetch.block), run);
-        ++runs;
-      }
-    statistics_.fetched_bytes += data.value();
-    flows_.message(rank, from, Bytes(RUN_TO_READ * static_cast<double>(runs)), [this, rank, from, what, data] {
-      flows_.message(from, rank, data, [this, rank, what] { protocol_.fetched(rank, what); });
-    });
-  }
-
-  void set_timer(int rank, std::int64_t chunks) override
-  {
-    set_timer(rank, flows_.time_on_cable(rank) * static_cast<double>(chunks) + call_.model.cutoff_slack);
-  }
-
-  void set_timer_after_silence(int rank) override
-  {
-    const double since = flows_.last_heard(rank) - sg::Engine::get_clock();
-    set_timer(rank, Seconds(since) + call_.model.cutoff_slack);
-  }
-
-  void set_timer(int rank, Seconds time)
-  {
-    at(rank).timer = set(time, [this, rank] {
-      at(rank).timer = nullptr;
-      protocol_.expired(rank);
-    });
-  }
-
-  void enters(int rank, MulticastPhase phase) override
-  {
-    Rank& its        = at(rank);
-    const double now = sg::Engine::get_clock();
-    if (double* time = time_of(its.times, its.phase))
-      *time += now - its.since;
-    its.phase = phase;
-    its.since = now;
-    if (phase == MulticastPhase::multicast)
-      flows_.reception().begin(rank);
-    if (phase != MulticastPhase::handshake && phase != MulticastPhase::over)
+    if (not context_.record.keep_events)
       return;
-    if (Timer* timer = std::exchange(its.timer, nullptr))
-      timer->remove();
-    flows_.reception().end(rank);
-    if (phase == MulticastPhase::over)
-      finish(rank);
+    for (const ReductionTree& tree : call_.group.trees)
+      for (const TreeSwitch& node : tree.switches)
+        context_.record.add_event({node.index, members_->id, descriptor_->name(), members_->size(), blocks.value(),
+                                   start.value(), sg::Engine::get_clock()});
   }
 
-  static double* time_of(MulticastTimes& times, MulticastPhase phase)
+  void rank_ended(int rank) override
   {
-    switch (phase) {
-      case MulticastPhase::barrier:
-        return &times.barrier;
-      case MulticastPhase::multicast:
-        return &times.multicast;
-      case MulticastPhase::recovery:
-        return &times.recovery;
-      case MulticastPhase::handshake:
-        return &times.handshake;
-      case MulticastPhase::over:
-        break;
-    }
-    return nullptr;
-  }
-
-  void finish(int rank)
-  {
-    if (protocol_.all_over())
+    if (execution_.all_over())
       count();
     if (stage_)
       stage_->deliver(rank);
@@ -237,19 +111,15 @@ private:
 
   void count()
   {
-    statistics_.calls = 1;
-    statistics_.add(flows_.moved());
-    for (int rank = 0; rank < call_.communicator->size(); ++rank) {
-      MulticastRank seen{flows_.drops(rank), protocol_.counts(rank), at(rank).times};
-      // Every rank has all chunks, so those still in flight, or in a staging ring, arrive as
-      // duplicates.
-      seen.counts.duplicates += protocol_.due(rank) - seen.drops.all;
-      const int of_run = Profile::get().rank_of(call_.communicator->actors[static_cast<std::size_t>(rank)]);
-      statistics_.ranks.emplace(of_run, seen);
+    MulticastStatistics statistics{1, execution_.traffic(), {}};
+    for (int rank = 0; rank < call_.ranks(); ++rank) {
+      const MulticastRank seen = execution_.seen(rank);
+      const int of_run         = Profile::get().rank_of(members_->actors[static_cast<std::size_t>(rank)]);
+      statistics.ranks.emplace(of_run, seen);
       if (context_.record.keep_events)
-        run_.record.add_call({of_run, communicator_->id, call_.collective, at(rank).start, seen});
+        run_.record.add_call({of_run, communicator_->id, descriptor_->name(), execution_.start(rank).value(), seen});
     }
-    run_.record.count(call_.collective, communicator_->size(), statistics_);
+    run_.record.count(descriptor_->name(), communicator_->size(), statistics);
   }
 };
 

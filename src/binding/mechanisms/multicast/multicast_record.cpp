@@ -3,30 +3,6 @@
 
 namespace weft {
 
-void MulticastStatistics::add(const MulticastStatistics& other)
-{
-  calls += other.calls;
-  multicasts += other.multicasts;
-  chunks += other.chunks;
-  payload += other.payload;
-  headers += other.headers;
-  fetched_bytes += other.fetched_bytes;
-  for (const auto& [rank, seen] : other.ranks)
-    ranks[rank].add(seen);
-}
-
-void MulticastRank::add(const MulticastRank& other)
-{
-  drops.all += other.drops.all;
-  drops.staging += other.drops.staging;
-  drops.port += other.drops.port;
-  counts.add(other.counts);
-  times.barrier += other.times.barrier;
-  times.multicast += other.times.multicast;
-  times.recovery += other.times.recovery;
-  times.handshake += other.times.handshake;
-}
-
 namespace {
 
 /** Returns the fields of one rank, or of several whose times are divided by @p among. */
@@ -51,10 +27,14 @@ void MulticastRecord::add_rows(Json& record) const
 {
   record["multicast"] = rows_of(calls_, [](const auto& entry) -> Json {
     const auto& [key, row] = entry;
-    Json json{{"collective", key.first},     {"communicator_size", key.second},
-              {"calls", row.calls},          {"multicasts", row.multicasts},
-              {"chunks", row.chunks},        {"payload_bytes", row.payload},
-              {"header_bytes", row.headers}, {"fetched_bytes", row.fetched_bytes}};
+    Json json{{"collective", key.first},
+              {"communicator_size", key.second},
+              {"calls", row.calls},
+              {"multicasts", row.traffic.multicasts},
+              {"chunks", row.traffic.chunks},
+              {"payload_bytes", row.traffic.payload},
+              {"header_bytes", row.traffic.headers},
+              {"fetched_bytes", row.traffic.fetched_bytes}};
     MulticastRank all;
     for (const auto& [rank, seen] : row.ranks)
       all.add(seen);

@@ -5,31 +5,29 @@
 #include "binding/mechanisms/multicast/multicast_record.hpp"
 #include "binding/run/communicator.hpp"
 #include "binding/run/run_context.hpp"
+#include "collective/multicast/execution/service.hpp"
 #include "collective/multicast/plan.hpp"
-#include "model/nic/engine_memory.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 
 namespace weft {
 
 /** State shared by the run's multicast calls. */
 struct MulticastRun {
-  std::map<VertexId, EngineMemory> memories; ///< memory that communicators hold in the hosts' progress engines
-  std::map<VertexId, int> receiving_workers; ///< polling workers of the progress engines, by host
+  EngineUse engines;
   MulticastRecord record;
+
+  /** Returns the surroundings of a call that starts now. */
+  MulticastService service(RunContext& context);
 };
 
 class MulticastState : public CommunicatorState {
   const FabricState& state_;
-  const Fabric& fabric_;
   MulticastRun& run_;
   const std::shared_ptr<Communicator> speakers_; // the ranks that represent members; null if every rank is a member
   Communicator& all_;
   StateCache<GroupResult> group_;
-
-  std::map<VertexId, int> ranks_by_host();
 
 public:
   std::int64_t calls = 0;
@@ -49,9 +47,9 @@ public:
     return speakers_ ? speakers_ : all;
   }
   /** True if the progress engines have room for a call with receive buffers of @p chunks chunks. */
-  bool has_memory(std::int64_t chunks);
-  void take_memory(std::int64_t chunks);
-  void release() override;
+  bool has_memory(std::int64_t chunks) { return run_.engines.has_memory(members().rank_hosts, all_.handle, chunks); }
+  void take_memory(std::int64_t chunks) { run_.engines.take_memory(members().rank_hosts, all_.handle, chunks); }
+  void release() override { run_.engines.release_memory(all_.handle); }
 };
 
 } // namespace weft

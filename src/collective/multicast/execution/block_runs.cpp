@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/mechanisms/multicast/block_runs.hpp"
+#include "collective/multicast/execution/block_runs.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/mechanisms/multicast/multicast_flows.hpp"
+#include "collective/multicast/execution/flows.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "network/flow_network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,28 +9,24 @@
 #include <numeric>
 #include <utility>
 
-namespace sg = simgrid::s4u;
-
 namespace weft {
 namespace {
 
 /** Latency of flows whose path delay is added separately. */
 constexpr Seconds NO_LATENCY{};
-/** Smallest latency from which a flow's share is computed. */
-constexpr Seconds LEAST_SHARING{1e-9};
 /** Rounding of the clock, in seconds: a timer may expire this much early. */
 constexpr double ROUNDING = 1e-12;
 
 } // namespace
 
-MulticastFlows::MulticastFlows(RunContext& context, MulticastRun& run, const MulticastCall& call,
+MulticastFlows::MulticastFlows(const MulticastService& service, MulticastOwner& owner, const MulticastCall& call,
                                MulticastListener& listener)
-    : context_(context), run_(run), call_(call), listener_(listener), reception_(context.fabric, run, call),
-      losses_(call.sizes.size()), ranks_at_(call.group.ranks_at.size()),
-      hearing_(static_cast<std::size_t>(call.communicator->size())),
-      drops_(static_cast<std::size_t>(call.communicator->size()))
+    : service_(service), carrier_(service.carrier), owner_(owner), call_(call), listener_(listener),
+      reception_(service.fabric, service.engines, call), losses_(call.sizes.size()),
+      ranks_at_(call.group.ranks_at.size()), hearing_(static_cast<std::size_t>(call.ranks())),
+      drops_(static_cast<std::size_t>(call.ranks()))
 {
-  for (int rank = 0; rank < call.communicator->size(); ++rank)
+  for (int rank = 0; rank < call.ranks(); ++rank)
     ranks_at_[member_of(rank)].push_back(rank);
   // One block of each chain is in flight at a time. If that is every block, no rank receives its own.
   Bytes all;
@@ -48,48 +44,42 @@ MulticastFlows::MulticastFlows(RunContext& context, MulticastRun& run, const Mul
 void MulticastFlows::message(int from, int to, Bytes payload, std::function<void()> arrived)
 {
   Seconds overhead;
-  if (const auto& mpi = context_.fabric.mpi())
+  if (const auto& mpi = service_.fabric.mpi())
     overhead = mpi->send_time(payload) + mpi->receive_time(payload);
-  const auto take = listener_.when_arrived(
-      [this, to, overhead, arrived = std::move(arrived)] { listener_.after(work_of(to, overhead), arrived); });
-  listener_.after(work_of(from, {}), [this, from, to, payload, take] {
-    context_.host_network().transfer(host(from), host(to), payload + SMPI_ENVELOPE, call_.communicator->world, take);
+  const auto take = owner_.when_arrived([this, to, overhead, arrived = std::move(arrived)] {
+    listener_.after(owner_.with_os_noise(to, overhead), arrived);
   });
-}
-
-Seconds MulticastFlows::work_of(int rank, Seconds work) const
-{
-  const auto at = static_cast<std::size_t>(rank);
-  return context_.core_noise.with_os_noise(call_.communicator->actors[at], call_.communicator->rank_hosts[at],
-                                           Seconds(sg::Engine::get_clock()), work);
+  listener_.after(owner_.with_os_noise(from, {}), [this, from, to, payload, take] {
+    carrier_.transfer(call_.host(from), call_.host(to), payload + SMPI_ENVELOPE, call_.identity.world, take);
+  });
 }
 
 double MulticastFlows::last_heard(int rank) const
 {
   const Hearing& its = hearing_[static_cast<std::size_t>(rank)];
-  const double now   = sg::Engine::get_clock();
-  if (reception_.sleeps(rank, now, its.since))
+  const double time  = clock();
+  if (reception_.sleeps(rank, time, its.since))
     return -1;
-  return its.since.empty() ? its.last : std::max(its.last, now);
+  return its.since.empty() ? its.last : std::max(its.last, time);
 }
 
 Seconds MulticastFlows::time_on_cable(int rank) const
 {
-  const Fabric& fabric = context_.fabric;
+  const Fabric& fabric = service_.fabric;
   const VertexId root  = call_.group.trees.front().switches.front().index + fabric.host_count();
-  const VertexId host  = call_.communicator->rank_hosts[static_cast<std::size_t>(rank)];
+  const VertexId host  = call_.host(rank);
   const LinkId cable   = reverse(fabric.topology().next_hop(host, root).link);
   return call_.model.wire(call_.model.chunk) / fabric.link(cable).bandwidth;
 }
 
 bool MulticastFlows::hears(int rank, Seconds time) const
 {
-  return last_heard(rank) >= 0 && sg::Engine::get_clock() - last_heard(rank) < time.value() - ROUNDING;
+  return last_heard(rank) >= 0 && clock() - last_heard(rank) < time.value() - ROUNDING;
 }
 
 void MulticastFlows::multicast(int block)
 {
-  listener_.after(work_of(call_.block(block).root, {}), [this, block] {
+  listener_.after(owner_.with_os_noise(call_.block(block).root, {}), [this, block] {
     leaving_.push_back(block);
     if (leaving_.size() == 1)
       listener_.later([this] { depart(); });
@@ -99,7 +89,7 @@ void MulticastFlows::multicast(int block)
 /** Delays each host's arrival by the jitter of the links from the roots. */
 void MulticastFlows::add_jitter(Departure& departure) const
 {
-  const auto& noise = context_.fabric.noise();
+  const auto& noise = service_.fabric.noise();
   if (not noise || noise->links.empty())
     return;
   for (std::size_t member = 0; member < departure.plan.arrivals.size(); ++member) {
@@ -113,20 +103,20 @@ void MulticastFlows::add_jitter(Departure& departure) const
 Seconds MulticastFlows::jitter_of(int block, std::size_t member) const
 {
   const int root      = call_.block(block).root;
-  const VertexId from = call_.communicator->rank_hosts[static_cast<std::size_t>(root)];
-  const VertexId to   = call_.communicator->rank_hosts[static_cast<std::size_t>(ranks_at_[member].front())];
+  const VertexId from = call_.host(root);
+  const VertexId to   = call_.host(ranks_at_[member].front());
   if (from == to)
     return {};
   Route way;
-  context_.state.route(from, to, way);
-  const auto calls = static_cast<std::uint32_t>(call_.number * call_.communicator->size() + root);
-  return Jitter(*context_.fabric.noise())
-      .on(way.links, {Crossing::Kind::multicast, static_cast<std::uint32_t>(call_.communicator->handle), calls});
+  service_.state.route(from, to, way);
+  const auto calls = static_cast<std::uint32_t>(call_.identity.number * call_.ranks() + root);
+  return Jitter(*service_.fabric.noise())
+      .on(way.links, {Crossing::Kind::multicast, static_cast<std::uint32_t>(call_.identity.handle), calls});
 }
 
 void MulticastFlows::depart()
 {
-  const auto departure = std::make_shared<Departure>(std::exchange(leaving_, {}), sg::Engine::get_clock());
+  const auto departure = std::make_shared<Departure>(std::exchange(leaving_, {}), clock());
   for (const int block : departure->blocks)
     take_off(block);
   if (not whole_ && departure->blocks.size() < call_.sizes.size()) {
@@ -143,7 +133,7 @@ void MulticastFlows::depart()
   if (call_.model.pauses())
     departure->slowest = slowest(*departure);
   for (std::size_t at = 0; at < plan.links.size(); ++at)
-    run_.record.count_on_link(plan.links[at].link, plan.payloads[at]);
+    owner_.count_on_link(plan.links[at].link, plan.payloads[at]);
   for (std::size_t member = 0; member < plan.arrivals.size(); ++member) {
     if (plan.arrivals[member].flows == 0)
       continue;
@@ -166,14 +156,14 @@ void MulticastFlows::start_flow(const Shared& departure, std::size_t flow)
   // cable as one message would, and every other link in proportion to their bytes there.
   const MulticastPlan& plan = departure->plan;
   StreamFlow its            = plan.flows[flow].flow;
-  const Seconds sharing     = std::max(plan.forwarding, LEAST_SHARING) / (its.wire / together_);
+  const Seconds sharing     = std::max(plan.forwarding, Seconds(FlowRoute::LEAST_PENALTY)) / (its.wire / together_);
   if (call_.model.pauses())
     its.rate_limit = its.wire / departure->slowest;
   if (recovery())
     start_piece(departure, flow, std::move(its), sharing);
   else
-    context_.host_network().start_flow(its, NO_LATENCY, sharing, call_.communicator->world,
-                                       listener_.when_arrived([this, departure, flow] { ended(departure, flow); }));
+    carrier_.start_flow(its, NO_LATENCY, sharing, call_.identity.world,
+                        owner_.when_arrived([this, departure, flow] { ended(departure, flow); }));
 }
 
 MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse& use) const
@@ -183,7 +173,7 @@ MulticastPlan MulticastFlows::plan(const std::vector<int>& blocks, const LinkUse
     const int rank = call_.block(block).root;
     roots.push_back({rank, call_.size(block), reception_.send_rate(rank)});
   }
-  return plan_multicast(context_.fabric, call_.group, roots, use);
+  return plan_multicast(service_.fabric, call_.group, roots, use);
 }
 
 /** Returns a key of each link's load. Keys are equal if all blocks of the call put the same bytes
@@ -192,7 +182,7 @@ LinkUse MulticastFlows::use_of_links() const
 {
   constexpr double PARTS = 64;
   return [this](LinkId id) {
-    const double others = context_.host_network().use_of(id) / context_.fabric.link(id).bandwidth.value();
+    const double others = carrier_.use_of(id) / service_.fabric.link(id).bandwidth.value();
     double wire         = 0;
     if (whole_)
       wire = std::ranges::lower_bound(whole_->links, id, {}, &FlowLink::link)->wire.value();
@@ -243,7 +233,7 @@ void MulticastFlows::await_backpressure()
 {
   const int timer = ++backpressure_timers_;
   if (const std::optional<Seconds> next = backpressure_->next())
-    listener_.after(std::max(Seconds(), *next - Seconds(sg::Engine::get_clock())), [this, timer] {
+    listener_.after(std::max(Seconds(), *next - carrier_.now()), [this, timer] {
       if (timer == backpressure_timers_)
         release();
     });
@@ -252,7 +242,7 @@ void MulticastFlows::await_backpressure()
 /** Ends the wait of roots whose blocks the receivers have taken. */
 void MulticastFlows::release()
 {
-  for (const std::size_t number : backpressure_->take_left(Seconds(sg::Engine::get_clock()))) {
+  for (const std::size_t number : backpressure_->take_left(carrier_.now())) {
     const Shared departure = std::exchange(departures_[number], nullptr);
     for (const std::size_t flow : departure->first_flows())
       ended(departure, flow);
@@ -295,10 +285,10 @@ void MulticastFlows::Departure::prepare()
 /** Returns the drops of links that lose packets because of a fault. */
 MoreDrops MulticastFlows::drops_of_links() const
 {
-  if (not context_.call_recovery)
+  if (not recovery())
     return {};
-  const LinkLosses& losses = context_.call_recovery->losses;
-  const Fabric& fabric     = context_.fabric;
+  const LinkLosses& losses = recovery()->losses;
+  const Fabric& fabric     = service_.fabric;
   MoreDrops more{{}, static_cast<std::int64_t>(losses.seed())};
   for (const int link : losses.lossy()) {
     if (std::cmp_greater_equal(link, fabric.links().size())) // a pool, which multicasts do not use
@@ -314,8 +304,8 @@ void MulticastFlows::take_off(int block)
 {
   const MulticastBlock& its = call_.block(block);
   auto& losses              = losses_[static_cast<std::size_t>(block)];
-  losses                    = Drops(context_.fabric, call_.group, drops_of_links())
-                                  .of({call_.communicator->id, call_.number, its.root, its.chunks});
+  losses                    = Drops(service_.fabric, call_.group, drops_of_links())
+                                  .of({call_.identity.communicator, call_.identity.number, its.root, its.chunks});
   for (std::size_t rank = 0; rank < losses.size(); ++rank)
     drops_[rank].all += count_chunks(losses[rank]);
   ++moved_.multicasts;
@@ -342,7 +332,7 @@ void MulticastFlows::complete(const Shared& departure, std::size_t flow)
   arrive(*departure, flow);
   pass_on(departure, flow);
   if (--departure->going == 0)
-    add_events(*departure);
+    report(*departure);
 }
 
 /** Tells the flows that a flow feeds that nothing more comes from it. */
@@ -365,7 +355,7 @@ void MulticastFlows::leave(const Departure& departure, std::size_t root)
   Deliveries deliveries;
   for (const int rank : ranks_at_[member_of(from)])
     if (rank != from)
-      receive(rank, runs_of_block(rank, block), departure.start, sg::Engine::get_clock(), deliveries);
+      receive(rank, runs_of_block(rank, block), departure.start, clock(), deliveries);
   deliver(std::move(deliveries));
 }
 
@@ -395,7 +385,7 @@ void MulticastFlows::fed(Departure& departure, std::size_t flow, const BlockReac
     std::int64_t chunks = 0;
     for (const int rank : ranks_at_[member])
       chunks = std::max(chunks, count_chunks(runs_to(rank, departure)));
-    const StagingRing::Arrival arrival{departure.start, sg::Engine::get_clock(), static_cast<double>(chunks)};
+    const StagingRing::Arrival arrival{departure.start, clock(), static_cast<double>(chunks)};
     const double rate            = part / time_on_cable(ranks_at_[member].front()).value();
     departure.unswitched[member] = port.queue.take(arrival, rate, port.since).lost;
   }
@@ -415,7 +405,7 @@ void MulticastFlows::arrive(Departure& departure, std::size_t flow)
     const double way = departure.plan.arrivals[member].way.value();
     for (const int rank : ranks_at_[member]) {
       std::erase(hearing_[static_cast<std::size_t>(rank)].since, departure.start + way);
-      receive(rank, pass_switch(rank, departure), departure.start + way, sg::Engine::get_clock() + way, deliveries);
+      receive(rank, pass_switch(rank, departure), departure.start + way, clock() + way, deliveries);
     }
   }
   deliver(std::move(deliveries));
@@ -484,24 +474,19 @@ void MulticastFlows::receive(int rank, std::vector<BlockRun> runs, double first,
 void MulticastFlows::deliver(Deliveries deliveries)
 {
   for (auto& [time, its] : deliveries)
-    listener_.after(Seconds(time - sg::Engine::get_clock()), [this, its = std::move(its)] {
+    listener_.after(Seconds(time - clock()), [this, its = std::move(its)] {
       for (const auto& [rank, runs] : its)
         for (const BlockRun& run : runs)
           listener_.chunks_came(rank, run.block, run.chunks);
     });
 }
 
-void MulticastFlows::add_events(const Departure& departure)
+void MulticastFlows::report(const Departure& departure)
 {
-  if (not context_.record.keep_events)
-    return;
   Bytes all;
   for (const int block : departure.blocks)
     all += call_.size(block);
-  for (const ReductionTree& tree : call_.group.trees)
-    for (const TreeSwitch& node : tree.switches)
-      context_.record.add_event({node.index, call_.communicator->id, call_.collective, call_.communicator->size(),
-                                 all.value(), departure.start, sg::Engine::get_clock()});
+  owner_.forwarded(all, Seconds(departure.start));
 }
 
 } // namespace weft

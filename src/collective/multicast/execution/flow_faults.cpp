@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Faults of links under one multicast call. Flows that one fault cuts are handled together at the end of its instant:
  * first what the blocks reach, then the flows behind, the ends of what was cut, and the rates of the others. */
-#include "binding/mechanisms/multicast/multicast_flows.hpp"
+#include "collective/multicast/execution/flows.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
-
-namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
@@ -53,16 +51,19 @@ void MulticastFlows::start_piece(const Shared& departure, std::size_t flow, Stre
   its.wire     = its.wire * piece.size;
   if (piece.carried > 0)
     its.links.front().wire = Bytes(); // has been counted
-  piece.number = context_.host_network().start_breakable_flow(
-      its, Seconds(), sharing, call_.communicator->world,
-      listener_.when_ended(
-          [this, departure, flow] {
-            Piece& arrived = departure->pieces[flow];
-            arrived.flows  = false;
-            arrived.carried += arrived.size;
-            ended(departure, flow);
-          },
-          [this, departure, flow](double left) { cut(departure, flow, left); }));
+  piece.number =
+      carrier_.start_breakable_flow(its, Seconds(), sharing, call_.identity.world,
+                                    [this, departure, flow, arrived = owner_.when_arrived([this, departure, flow] {
+                                      Piece& its_piece = departure->pieces[flow];
+                                      its_piece.flows  = false;
+                                      its_piece.carried += its_piece.size;
+                                      ended(departure, flow);
+                                    })](const FlowResult& result) {
+                                      if (result.left > 0)
+                                        cut(departure, flow, result.left);
+                                      else
+                                        arrived(result);
+                                    });
 }
 
 void MulticastFlows::cut(const Shared& departure, std::size_t flow, double left)
@@ -123,8 +124,7 @@ void MulticastFlows::close_port(const Shared& departure, std::size_t flow)
 double MulticastFlows::carried(const Departure& departure, std::size_t flow) const
 {
   const Piece& piece = departure.pieces[flow];
-  return piece.flows ? piece.carried + piece.size * (1 - context_.host_network().left_of_flow(piece.number))
-                     : piece.carried;
+  return piece.flows ? piece.carried + piece.size * (1 - carrier_.left_of_flow(piece.number)) : piece.carried;
 }
 
 /** Shortens flows to what they still get. If the slowest one pauses the others, gives all of them its pace. */
@@ -151,7 +151,7 @@ void MulticastFlows::adjust(const Shared& departure)
 double MulticastFlows::take_rest(Departure& departure, std::size_t flow)
 {
   Piece& piece = departure.pieces[flow];
-  piece.carried += piece.size * (1 - context_.host_network().cancel_flow(piece.number));
+  piece.carried += piece.size * (1 - carrier_.cancel_flow(piece.number));
   piece.size = std::max(0.0, departure.reach->total(flow) - piece.carried);
   return piece.size;
 }
@@ -205,7 +205,7 @@ void MulticastFlows::change_rates(const Departure& departure)
 {
   if (not backpressure_)
     return;
-  backpressure_->set_rates(Seconds(sg::Engine::get_clock()), receive_rates(departure));
+  backpressure_->set_rates(carrier_.now(), receive_rates(departure));
   await_backpressure();
 }
 

@@ -3,11 +3,11 @@
  * those that find no room are lost. */
 #pragma once
 
-#include "binding/mechanisms/multicast/multicast_call.hpp"
+#include "collective/multicast/execution/call.hpp"
+#include "collective/multicast/execution/engine_use.hpp"
 #include "model/nic/staging_ring.hpp"
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -15,13 +15,12 @@ namespace weft {
 
 class MulticastReception {
   const Fabric& fabric_;
-  std::map<VertexId, int>& receiving_workers_; // by host
+  EngineUse& engines_;
   const MulticastCall& call_;
   std::vector<StagingRing> rings_; // by rank; empty if no host has a progress engine
   std::vector<bool> busy_;         // by rank: its workers are polling
 
-  VertexId host(int rank) const { return call_.communicator->rank_hosts[static_cast<std::size_t>(rank)]; }
-  const ProgressEngine* engine(int rank) const { return fabric_.progress_engine(host(rank)); }
+  const ProgressEngine* engine(int rank) const { return fabric_.progress_engine(call_.host(rank)); }
   int workers(const ProgressEngine& engine) const { return engine.workers_of(call_.model.trees); }
   Hertz rate(const ProgressEngine& engine, int busy) const
   {
@@ -30,7 +29,7 @@ class MulticastReception {
 
 public:
   /** All arguments must outlive this object. */
-  MulticastReception(const Fabric& fabric, MulticastRun& run, const MulticastCall& call);
+  MulticastReception(const Fabric& fabric, EngineUse& engines, const MulticastCall& call);
   MulticastReception(const MulticastReception&)            = delete;
   MulticastReception& operator=(const MulticastReception&) = delete;
   ~MulticastReception();

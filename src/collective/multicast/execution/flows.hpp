@@ -7,13 +7,13 @@
  * the roots continue. */
 #pragma once
 
-#include "binding/mechanisms/multicast/block_runs.hpp"
-#include "binding/mechanisms/multicast/multicast_call.hpp"
-#include "binding/mechanisms/multicast/multicast_reception.hpp"
-#include "binding/platform/flow_result.hpp"
-#include "binding/run/run_context.hpp"
 #include "collective/multicast/backpressure.hpp"
 #include "collective/multicast/drops.hpp"
+#include "collective/multicast/execution/block_runs.hpp"
+#include "collective/multicast/execution/call.hpp"
+#include "collective/multicast/execution/reception.hpp"
+#include "collective/multicast/execution/service.hpp"
+#include "collective/multicast/execution/statistics.hpp"
 #include "collective/multicast/reach.hpp"
 #include "model/nic/staging_ring.hpp"
 #include "model/noise/jitter.hpp"
@@ -34,10 +34,6 @@ public:
   virtual void block_left(int block) = 0;
   /** Chunks have reached a rank. */
   virtual void chunks_came(int rank, int block, ChunkRun run) = 0;
-  /** Wraps a continuation of a flow of the call: see OffloadedCall::arrival(). */
-  virtual FlowEnd when_arrived(std::function<void()> next) = 0;
-  /** Wraps continuations of a flow that faults may cut. @p cut gets the part that has not arrived. */
-  virtual FlowEnd when_ended(std::function<void()> next, std::function<void(double left)> cut) = 0;
   /** Runs @p action after @p delay, or at once if that is zero. The call lives until then. */
   virtual void after(Seconds delay, std::function<void()> action) = 0;
   /** Runs @p action after all events of the current instant. The call lives until then. */
@@ -97,8 +93,9 @@ class MulticastFlows {
   /** Deliveries by time: pairs of rank and chunks. */
   using Deliveries = std::map<double, std::vector<std::pair<int, std::vector<BlockRun>>>>;
 
-  RunContext& context_;
-  MulticastRun& run_;
+  const MulticastService& service_;
+  CallCarrier& carrier_;
+  MulticastOwner& owner_;
   const MulticastCall& call_;
   MulticastListener& listener_;
   MulticastReception reception_;
@@ -115,15 +112,13 @@ class MulticastFlows {
   std::vector<MulticastDrops> drops_;                // by rank
   std::vector<std::weak_ptr<Departure>> flying_;     // in runs with faults
   std::vector<std::pair<Shared, std::size_t>> cuts_; // flows that faults cut at this instant
-  MulticastStatistics moved_;
+  MulticastTraffic moved_;
 
-  VertexId host(int rank) const { return call_.communicator->rank_hosts[static_cast<std::size_t>(rank)]; }
+  double clock() const { return carrier_.now().value(); }
   std::size_t member_of(int rank) const
   {
     return static_cast<std::size_t>(call_.group.member_of[static_cast<std::size_t>(rank)]);
   }
-  /** Time that a rank's core needs for @p work started now, with OS noise. */
-  Seconds work_of(int rank, Seconds work) const;
   void add_jitter(Departure& departure) const;
   Seconds jitter_of(int block, std::size_t member) const;
   void depart();
@@ -150,10 +145,10 @@ class MulticastFlows {
   std::vector<BlockRun> pass_switch(int rank, const Departure& departure);
   void receive(int rank, std::vector<BlockRun> runs, double first, double last, Deliveries& deliveries);
   void deliver(Deliveries deliveries);
-  void add_events(const Departure& departure);
+  void report(const Departure& departure);
 
-  // Faults: multicast_faults.cpp
-  CallRecovery* recovery() const { return context_.call_recovery ? &*context_.call_recovery : nullptr; }
+  // Faults: flow_faults.cpp
+  CallRecovery* recovery() const { return service_.recovery; }
   void begin_faults(const Shared& departure);
   void start_piece(const Shared& departure, std::size_t flow, StreamFlow its, Seconds sharing);
   void cut(const Shared& departure, std::size_t flow, double left);
@@ -173,7 +168,8 @@ class MulticastFlows {
 
 public:
   /** All arguments must outlive this object. */
-  MulticastFlows(RunContext& context, MulticastRun& run, const MulticastCall& call, MulticastListener& listener);
+  MulticastFlows(const MulticastService& service, MulticastOwner& owner, const MulticastCall& call,
+                 MulticastListener& listener);
 
   /** Sends a message as MPI does; @p arrived runs at its end. */
   void message(int from, int to, Bytes payload, std::function<void()> arrived);
@@ -189,7 +185,7 @@ public:
   Seconds time_on_cable(int rank) const;
   MulticastReception& reception() { return reception_; }
   /** Traffic that blocks have put on links. */
-  const MulticastStatistics& moved() const { return moved_; }
+  const MulticastTraffic& moved() const { return moved_; }
   /** Chunks that did not reach a rank. */
   const MulticastDrops& drops(int rank) const { return drops_[static_cast<std::size_t>(rank)]; }
 };

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/mechanisms/multicast/multicast_reception.hpp"
+#include "collective/multicast/execution/reception.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace weft {
 
-MulticastReception::MulticastReception(const Fabric& fabric, MulticastRun& run, const MulticastCall& call)
-    : fabric_(fabric), receiving_workers_(run.receiving_workers), call_(call),
-      busy_(static_cast<std::size_t>(call.communicator->size()))
+MulticastReception::MulticastReception(const Fabric& fabric, EngineUse& engines, const MulticastCall& call)
+    : fabric_(fabric), engines_(engines), call_(call), busy_(static_cast<std::size_t>(call.ranks()))
 {
   if (fabric.progress_engines().empty())
     return;
-  for (int rank = 0; rank < call.communicator->size(); ++rank)
+  for (int rank = 0; rank < call.ranks(); ++rank)
     rings_.emplace_back(engine(rank)->staging_room(call.model.transport, call.model.chunk), engine(rank)->activation);
 }
 
 MulticastReception::~MulticastReception()
 {
-  for (int rank = 0; rank < call_.communicator->size(); ++rank)
+  for (int rank = 0; rank < call_.ranks(); ++rank)
     end(rank);
 }
 
@@ -28,7 +27,7 @@ void MulticastReception::begin(int rank)
   if (not its || busy_[static_cast<std::size_t>(rank)])
     return;
   busy_[static_cast<std::size_t>(rank)] = true;
-  receiving_workers_[host(rank)] += workers(*its);
+  engines_.add_receiving(call_.host(rank), workers(*its));
 }
 
 void MulticastReception::end(int rank)
@@ -36,7 +35,7 @@ void MulticastReception::end(int rank)
   if (not busy_[static_cast<std::size_t>(rank)])
     return;
   busy_[static_cast<std::size_t>(rank)] = false;
-  receiving_workers_[host(rank)] -= workers(*engine(rank));
+  engines_.add_receiving(call_.host(rank), -workers(*engine(rank)));
 }
 
 MulticastReception::Processed MulticastReception::process(int rank, const StagingRing::Arrival& arrival,
@@ -46,7 +45,7 @@ MulticastReception::Processed MulticastReception::process(int rank, const Stagin
   if (not its)
     return {arrival.last, {}};
   // Workers that wait for nothing more have stopped; the rank's own have not.
-  const int busy           = std::max(receiving_workers_[host(rank)], workers(*its));
+  const int busy           = std::max(engines_.receiving(call_.host(rank)), workers(*its));
   StagingRing::Taken taken = rings_[static_cast<std::size_t>(rank)].take(arrival, rate(*its, busy).value(), going);
   return {taken.processed + its->latency(call_.model.transport).value(), std::move(taken.lost)};
 }
