@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "network/sharing/class_fair_share.hpp"
 
-#include "network/sharing/fair_share.hpp"
+#include "network/sharing/fair_share_test.hpp"
 
 #include <algorithm>
 #include <cmath>
