@@ -7,15 +7,17 @@ fastest algorithms (`fallback = "best"`), these runs form a second baseline.
 
 Campaign files often exclude combinations whose keys are meaningless for the baseline, as in
 `leave_out = [{ offload = "off", "switch.slots" = 64 }]`. A combination without an exact counterpart
-is compared with the nearest baseline run that differs only in such keys (`OF_OFFLOADING`); reports
+is compared with the nearest baseline run that differs only in such keys (`of_offloading`); reports
 name these keys.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
+from weft import _core
 from weft.campaign.file.file import REPEATS
 from weft.campaign.file.iterations import is_of_model
 from weft.campaign.file.keys import COLLECTIVES
@@ -36,14 +38,9 @@ def text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# Fabric keys that only affect the offloading of calls (`weft fabric options`).
-OF_OFFLOADING = frozenset(
-    f"switch.{key}"
-    for key in (
-        *("processing_latency", "turnaround", "channels", "slots", "total_slots"),
-        *("payload", "packet_overhead", "aggregation_rate", "streaming_from"),
-    )
-) | frozenset(
+_OF_SMART_SWITCHES = "smart: "
+"""Beginning of the meanings of keys that only switches with `offload` need."""
+_OF_NICS = frozenset(
     f"nic.{key}"
     for key in (
         *("offload_overhead", "message_gap", "offload_copy_rate", "packet_copy_rate"),
@@ -52,6 +49,14 @@ OF_OFFLOADING = frozenset(
     )
 )
 _TABLES_OF_OFFLOADING = ("policy.", "multicast.", "progress_engine.")
+
+
+@cache
+def of_offloading() -> frozenset[str]:
+    """Return the fabric keys that only affect the offloading of calls (`weft fabric options`)."""
+    (table,) = (one for one in _core.fabric_schema() if one["table"] == "switch")
+    keys = (one["key"] for one in table["options"] if one["meaning"].startswith(_OF_SMART_SWITCHES))
+    return _OF_NICS | {f"switch.{key}" for key in keys}
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ def _may_differ(key: str, against: Reference, ways: int) -> bool:
 
 def only_offloads(key: str) -> bool:
     """Return True if a key only affects the offloading of calls."""
-    return key in OF_OFFLOADING or key.startswith(_TABLES_OF_OFFLOADING)
+    return key in of_offloading() or key.startswith(_TABLES_OF_OFFLOADING)
 
 
 def _values(point: Point, keys: Sequence[str]) -> tuple[str, ...]:
