@@ -184,5 +184,26 @@ TEST(PacketRecovery, RoutesChangeOnceRoutingHasConverged)
   EXPECT_EQ(run.work().timeouts, 0U);
 }
 
+// Until routing has converged, a spine that is cut loses its share of the packets; then switches avoid it.
+TEST(PacketRecovery, SwitchesThatBalanceLoadsAvoidWhatIsDown)
+{
+  const std::string text =
+      replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 4]\nup = [1, 4]");
+  for (const std::string& balancer : {std::string("spray"), std::string("shortest-queue")}) {
+    const Fabric fabric =
+        fabric_of(text + "[network]\nmodel = \"packets\"\nload_balancing = '" + balancer + "'\n" + PACKETS);
+    Route usual;
+    fabric.route(0, 4, usual);
+    FaultyPackets run(fabric, {Seconds(5e-6), Seconds(15e-6), Seconds(4 * TIMEOUT_S), 2},
+                      {{100.5e-6, down(usual.links[2])}, {2e-3, down(usual.links[2], true)}});
+    run.run({{0, 4, 1e6}, {1, 5, 1e6}, {0, 8, 1e4, 3e-3}});
+    ASSERT_EQ(run.times.size(), 3U) << balancer;
+    EXPECT_GT(run.work().lost, 5U) << balancer; // a quarter of the packets of 20 us
+    EXPECT_LT(run.work().lost, 40U) << balancer;
+    EXPECT_LT(std::max(run.times[0], run.times[1]), 1000 * PACKET_S + 8 * TIMEOUT_S) << balancer;
+    EXPECT_EQ(run.counts().given_up, 0) << balancer;
+  }
+}
+
 } // namespace
 } // namespace weft

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace weft {
@@ -29,7 +30,7 @@ PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork&
       lanes_(static_cast<std::uint32_t>(model_.lanes_in_use())), packet_size_(model_.packet.value()),
       control_size_(model_.control_packet.value()),
       seed_(fabric.noise() ? static_cast<std::uint64_t>(fabric.noise()->seed) : 1),
-      ports_(fabric.links().size() * lanes_), limits_(fabric.links().size())
+      ports_(fabric.links().size() * lanes_), limits_(fabric.links().size()), balancer_(fabric)
 {
   if (ports_.size() >= PacketEvents::LIMIT)
     throw UserError(fabric.file() + ": has too many links for a network of packets; allowed: fewer than " +
@@ -99,7 +100,7 @@ void PacketLinks::prefetch() const
     return;
   if (near->kind() == PacketEvent::arrival) {
     const Packet& packet = pool_[near->index()];
-    if (packet.hop + 1 < packet.hops && packet.kind == PacketKind::data)
+    if (packet.hop + 1 < packet.hops && packet.kind == PacketKind::data && not packet.balanced)
       __builtin_prefetch(&ports_[routes_->port(packet.route + packet.hop + 1U)]);
   } else if (near->kind() == PacketEvent::wake) {
     __builtin_prefetch(&ports_[std::size_t{near->index()} * lanes_]);
@@ -264,6 +265,8 @@ void PacketLinks::free_buffer(std::int32_t port, double size)
 /** Returns the link of a packet's current hop. */
 LinkId PacketLinks::crossed_by(const Packet& packet) const
 {
+  if (packet.balanced)
+    return static_cast<LinkId>(packet.route);
   if (packet.kind == PacketKind::data)
     return routes_->link(packet.route + packet.hop);
   return reverse(routes_->link(packet.route + packet.hops - 1U - packet.hop));
@@ -306,7 +309,46 @@ void PacketLinks::arrive(PacketNumber number)
                   static_cast<std::uint32_t>(packet.in_port));
     }
   }
-  enqueue(routes_->port(packet.route + packet.hop), number);
+  if (not packet.balanced)
+    enqueue(routes_->port(packet.route + packet.hop), number);
+  else if (choose_hop(packet))
+    enqueue(static_cast<std::size_t>(packet.route) * lanes_ + packet.lane, number);
+  else
+    discard(number, true, true);
+}
+
+/** Returns the time after which a link would begin to send another packet, if nothing but its queue held it up. */
+double PacketLinks::delay_of(LinkId link) const
+{
+  const PacketPort* const its = &ports_[static_cast<std::size_t>(link) * lanes_];
+  double queued               = 0;
+  for (std::uint32_t lane = 0; lane < lanes_; ++lane)
+    queued += its[lane].queued;
+  return std::max(0.0, its->free_at - now_) + queued * its->per_byte;
+}
+
+/** Moves a packet at the end of its link to the next hop that its switch chooses; returns whether there is one. */
+bool PacketLinks::choose_hop(Packet& packet)
+{
+  const auto link                 = static_cast<LinkId>(packet.route);
+  const std::span<const Hop> hops = balancer_.next_hops(fabric_.link(link).to, packet.to);
+  if (hops.empty())
+    return false;
+  std::size_t chosen = hops.size() == 1 ? 0 : balancer_.turn(link, hops.size());
+  if (model_.load_balancing == LoadBalancing::shortest_queue && hops.size() > 1) {
+    const std::size_t first = chosen; // equal ones in turn
+    double least            = delay_of(hops[first].link);
+    for (std::size_t ahead = 1; ahead < hops.size() && least > 0; ++ahead) {
+      const std::size_t one = (first + ahead) % hops.size();
+      if (const double delay = delay_of(hops[one].link); delay < least) {
+        least  = delay;
+        chosen = one;
+      }
+    }
+  }
+  packet.lane  = routes_->lane_after(packet.lane, link, hops[chosen].link);
+  packet.route = static_cast<std::uint32_t>(hops[chosen].link);
+  return true;
 }
 
 void PacketLinks::enqueue(std::size_t port, PacketNumber number)

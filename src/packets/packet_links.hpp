@@ -14,12 +14,15 @@
  * A link that fails loses what is on it; what waits for it, or reaches it, is discarded. The buffers of lost packets
  * are free again, as InfiniBand's flow-control packets, which carry totals, correct the credits.
  *
+ * With load balancing, switches choose the next hop of each packet: in turn, or the one with the shortest queue.
+ *
  * A link costs one event for each packet, and another one while packets wait for it. */
 #pragma once
 
 #include "fabric/fabric.hpp"
 #include "model/packets/packet_model.hpp"
 #include "network/link_losses.hpp"
+#include "packets/load_balancer.hpp"
 #include "packets/packet_events.hpp"
 #include "packets/packet_pool.hpp"
 #include "packets/packet_port.hpp"
@@ -56,6 +59,7 @@ class PacketLinks {
   std::vector<double> paused_at_;  // by port, with PFC
   PacketPool pool_;
   std::optional<PacketRoutes> routes_;
+  LoadBalancer balancer_;
 
 public:
   /** All arguments must outlive the links. Throws UserError if buffers are too small for a link. */
@@ -65,6 +69,7 @@ public:
   void serve(PacketSenders& senders) { senders_ = &senders; }
   PacketRoutes& routes() { return *routes_; }
   PacketPool& pool() { return pool_; }
+  LoadBalancer& balancer() { return balancer_; }
   /** Returns the first lane of a link, which has what belongs to the link. */
   PacketPort& wire(LinkId link) { return ports_[static_cast<std::size_t>(link) * lanes_]; }
   bool is_sending(LinkId link, double now) const
@@ -101,6 +106,8 @@ private:
   void set_pauses(PortLimits& limits, const Link& link, double loop) const;
   void set_pace(PacketPort& port, double rate);
   LinkId crossed_by(const Packet& packet) const;
+  double delay_of(LinkId link) const;
+  bool choose_hop(Packet& packet);
   bool has_data(const PacketPort& wire) const;
   void wake_port(LinkId link, double time, PacketEvents::Lane lane = PacketEvents::NO_LANE);
   void send_next(LinkId link);

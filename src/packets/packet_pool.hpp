@@ -15,8 +15,8 @@ constexpr std::int32_t NO_IN_PORT = -1;
 
 enum class PacketKind : std::uint8_t {
   data,
-  acknowledgement, ///< of all packets before its sequence number
-  rejection,       ///< the receiver expected another sequence number (NACK)
+  acknowledgement, ///< of all packets before its sequence number; of one packet if retransmission is selective
+  rejection,       ///< the receiver expects this sequence number (NACK)
   notification,    ///< congestion was signalled to the receiver (CNP)
 };
 
@@ -28,11 +28,14 @@ struct Packet {
   std::uint32_t transfer   = 0;
   std::uint32_t generation = 0; ///< of the transfer
   std::uint32_t sequence   = 0;
-  std::uint32_t route      = 0;          ///< position of its first link
+  std::uint32_t route      = 0;          ///< position of its first link; the current link if it is balanced
+  std::int32_t to          = 0;          ///< host, if it is balanced
   std::int32_t in_port     = NO_IN_PORT; ///< whose buffer it occupies
   std::uint16_t hop        = 0;
   std::uint16_t hops       = 0;
   PacketKind kind          = PacketKind::data;
+  std::uint8_t lane        = 0;     ///< if it is balanced
+  bool balanced            = false; ///< switches choose its path
   bool marked              = false;
   bool lost                = false; ///< through a fault of the link on which it is
 };

@@ -5,6 +5,7 @@
 #include "fabric/fabric.hpp"
 #include "packets/deadlock/virtual_lanes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,11 @@ public:
 
   StoredRoute store(const int* first, const int* last);
   LinkId link(std::size_t place) const { return links_[place]; }
+  /** Returns the lane of link @p onward, if packets come over @p link in @p lane. */
+  std::uint8_t lane_after(std::uint8_t lane, LinkId link, LinkId onward) const
+  {
+    return assign_ ? static_cast<std::uint8_t>(std::min(assign_->after(lane, link, onward), lanes_ - 1)) : lane;
+  }
   /** Returns the number of the port of a link and its lane. */
   std::size_t port(std::size_t place) const
   {

@@ -18,7 +18,8 @@ PacketSenders::PacketSenders(const Fabric& fabric, PacketEvents& events, PacketW
                              TransferredMessages& messages, const RecoveryModel* recovery)
     : fabric_(fabric), model_(fabric.packets()), events_(events), work_(work), links_(links), messages_(messages),
       recovery_(recovery), control_(find_congestion_control(model_.congestion_control)),
-      reliable_(model_.flow_control == FlowControl::none || recovery), acknowledges_(model_.acknowledges() || recovery),
+      reliable_(model_.flow_control == FlowControl::none || recovery),
+      selective_(model_.retransmission == Retransmission::selective), acknowledges_(model_.acknowledges() || recovery),
       packet_size_(model_.packet.value()),
       timeout_((recovery ? recovery->timeout : model_.retransmission_timeout).value())
 {
@@ -68,7 +69,26 @@ PacketSenders::Number PacketSenders::add(Number message, double bytes, const Sto
   transfer.stripe     = stripe;
   const double count  = std::ceil(bytes / packet_size_ - ROUNDING);
   transfer.packets    = static_cast<std::uint32_t>(std::max(1.0, count));
+  transfer.to         = to;
+  balance(transfer);
+  if (reliable_ && selective_) {
+    transfer.selection = std::make_unique<Selection>();
+    for (std::vector<bool>* const flags :
+         {&transfer.selection->received, &transfer.selection->settled, &transfer.selection->in_flight})
+      flags->resize(transfer.packets);
+  }
   return number;
+}
+
+/** Lets switches choose the paths of a transfer behind the first link of its route, if they can. */
+void PacketSenders::balance(Transfer& transfer)
+{
+  transfer.links = 0;
+  if (not model_.balances())
+    return;
+  const VertexId first = fabric_.link(links_.routes().link(transfer.route)).to;
+  if (LoadBalancer& balancer = links_.balancer(); balancer.reaches(first, transfer.to))
+    transfer.links = static_cast<std::uint16_t>(balancer.distance(first, transfer.to) + 1);
 }
 
 void PacketSenders::start(Number transfer, double time)
@@ -105,14 +125,14 @@ void PacketSenders::control_due(Number number, double time)
 PacketSenders::Number PacketSenders::ready(PacketPort& out)
 {
   while (out.first_transfer != NO_NUMBER) {
-    const Number number      = out.first_transfer;
-    const Transfer& transfer = transfers_[number];
-    if (transfer.to_send < transfer.packets &&
-        (transfer.connection == NO_NUMBER ||
-         may_send(connections_[transfer.connection], size_of(transfer, transfer.to_send))))
+    const Number number = out.first_transfer;
+    Transfer& transfer  = transfers_[number];
+    const bool more     = has_more(transfer);
+    if (more && (transfer.connection == NO_NUMBER ||
+                 may_send(connections_[transfer.connection], size_of(transfer, next_of(transfer)))))
       return number;
     out.first_transfer = transfer.next;
-    if (transfer.to_send < transfer.packets)
+    if (more)
       await_connection(number);
     else
       has_sent(number);
@@ -121,6 +141,19 @@ PacketSenders::Number PacketSenders::ready(PacketPort& out)
 }
 
 // ---- Senders
+
+/** Returns whether a transfer has a packet to send. Forgets repetitions whose acknowledgements have come after all. */
+bool PacketSenders::has_more(Transfer& transfer)
+{
+  if (transfer.selection) {
+    std::deque<std::uint32_t>& again = transfer.selection->again;
+    while (not again.empty() && transfer.selection->settled[again.front()])
+      again.pop_front();
+    if (not again.empty())
+      return true;
+  }
+  return transfer.to_send < transfer.packets;
+}
 
 /** Puts a transfer in line at its port. */
 void PacketSenders::make_ready(Number number)
@@ -147,18 +180,29 @@ void PacketSenders::send_packet(LinkId link, PacketPort& out, Number number)
   Transfer& transfer         = transfers_[number];
   const PacketNumber created = links_.pool().borrow();
   Packet& packet             = links_.pool()[created];
-  packet.size                = size_of(transfer, transfer.to_send);
+  packet.sequence            = next_of(transfer);
+  packet.size                = size_of(transfer, packet.sequence);
   packet.sent                = now_;
   packet.transfer            = number;
   packet.generation          = transfer.generation;
-  packet.sequence            = transfer.to_send;
   packet.route               = transfer.route;
   packet.hops                = transfer.hops;
+  if (transfer.links > 0) {
+    packet.balanced = true;
+    packet.route    = static_cast<std::uint32_t>(link);
+    packet.hops     = transfer.links;
+    packet.to       = transfer.to;
+  }
   ++work_.packets;
   work_.most_packets = links_.pool().most();
-  if (transfer.to_send < transfer.most)
+  if (packet.sequence < transfer.most)
     ++work_.sent_again;
-  ++transfer.to_send;
+  if (transfer.selection)
+    transfer.selection->in_flight[packet.sequence] = true;
+  if (packet.sequence < transfer.to_send)
+    transfer.selection->again.pop_front();
+  else
+    ++transfer.to_send;
   transfer.most      = std::max(transfer.most, transfer.to_send);
   out.first_transfer = transfer.next;
   if (acknowledges_)
@@ -175,7 +219,7 @@ void PacketSenders::send_packet(LinkId link, PacketPort& out, Number number)
     schedule_control(connection);
   }
   links_.inject(link, created);
-  if (transfer.to_send == transfer.packets)
+  if (not has_more(transfer))
     transfer.place = Place::sent;
   else if (connection == NO_NUMBER)
     make_ready(number);
@@ -219,8 +263,7 @@ void PacketSenders::await_connection(Number number)
 void PacketSenders::admit(Number number)
 {
   Connection& connection = connections_[number];
-  while (connection.first != NO_NUMBER &&
-         transfers_[connection.first].to_send == transfers_[connection.first].packets) {
+  while (connection.first != NO_NUMBER && not has_more(transfers_[connection.first])) {
     const Number done = connection.first;
     connection.first  = transfers_[done].next;
     has_sent(done);
@@ -228,7 +271,7 @@ void PacketSenders::admit(Number number)
   if (connection.first == NO_NUMBER)
     return;
   const Number transfer = connection.first;
-  if (not may_send(connection, size_of(transfers_[transfer], transfers_[transfer].to_send))) {
+  if (not may_send(connection, next_size(transfer))) {
     pace(number);
     return;
   }
@@ -283,17 +326,29 @@ void PacketSenders::receive_data(const Packet& packet)
     ++work_.notifications;
     answer(packet, PacketKind::notification, 0);
   }
-  if (not reliable_) {
+  if (transfer.selection) {
+    receive_any(packet);
+  } else if (reliable_) {
+    receive_in_order(packet);
+  } else {
+    work_.overtaken += packet.sequence < transfer.expected ? 1 : 0;
+    transfer.expected = std::max(transfer.expected, packet.sequence + 1);
+    ++transfer.received;
+    const bool last = transfer.received == transfer.packets;
     if (acknowledges_)
-      answer(packet, PacketKind::acknowledgement, packet.sequence + 1);
-    if (++transfer.received < transfer.packets)
-      return;
-    messages_.transfer_arrived(transfer.message);
-    if (not acknowledges_)
+      answer(packet, PacketKind::acknowledgement, selective_ ? packet.sequence : packet.sequence + 1);
+    if (last)
+      messages_.transfer_arrived(transfers_[packet.transfer].message);
+    if (last && not acknowledges_)
       release(packet.transfer);
-    return;
   }
-  if (packet.sequence > transfer.received) { // after a gap
+}
+
+/** Takes the next packet, and rejects the first one after a gap. */
+void PacketSenders::receive_in_order(const Packet& packet)
+{
+  Transfer& transfer = transfers_[packet.transfer];
+  if (packet.sequence > transfer.received) {
     if (transfer.rejected != transfer.received) {
       transfer.rejected = transfer.received;
       answer(packet, PacketKind::rejection, transfer.received);
@@ -309,6 +364,27 @@ void PacketSenders::receive_data(const Packet& packet)
     messages_.transfer_arrived(message);
 }
 
+/** Takes a packet unless it has it, and asks for those that were lost before it. */
+void PacketSenders::receive_any(const Packet& packet)
+{
+  Transfer& transfer               = transfers_[packet.transfer];
+  const std::uint32_t expected     = transfer.expected;
+  const std::uint32_t sequence     = packet.sequence;
+  const Number message             = transfer.message;
+  std::vector<bool>::reference its = transfer.selection->received[sequence];
+  const bool last                  = not its && transfer.received + 1 == transfer.packets;
+  transfer.received += its ? 0 : 1;
+  its               = true;
+  transfer.expected = std::max(expected, sequence + 1);
+  work_.overtaken += sequence < expected ? 1 : 0;
+  if (not packet.balanced)
+    for (std::uint32_t lacking = expected; lacking < sequence; ++lacking)
+      answer(packet, PacketKind::rejection, lacking);
+  answer(packet, PacketKind::acknowledgement, sequence);
+  if (last)
+    messages_.transfer_arrived(message);
+}
+
 void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
 {
   const PacketNumber number = links_.pool().borrow();
@@ -318,10 +394,32 @@ void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t 
   created.transfer          = packet.transfer;
   created.generation        = packet.generation;
   created.sequence          = sequence;
-  created.route             = packet.route;
-  created.hops              = packet.hops;
+  created.route             = packet.balanced ? transfers_[packet.transfer].route : packet.route;
+  created.hops              = packet.balanced ? transfers_[packet.transfer].hops : packet.hops;
   created.kind              = kind;
   links_.answer(number);
+}
+
+/** Counts what an answer acknowledges; returns its bytes. */
+double PacketSenders::settle(Transfer& transfer, const Packet& packet)
+{
+  double bytes = 0;
+  if (not selective_) {
+    for (std::uint32_t one = transfer.settled; one < packet.sequence; ++one)
+      bytes += size_of(transfer, one);
+    transfer.settled = std::max(transfer.settled, packet.sequence);
+    transfer.to_send = std::max(transfer.to_send, packet.sequence);
+    return bytes;
+  }
+  if (packet.kind == PacketKind::rejection || (transfer.selection && transfer.selection->settled[packet.sequence]))
+    return 0;
+  ++transfer.settled;
+  if (not transfer.selection)
+    return size_of(transfer, packet.sequence);
+  transfer.selection->settled[packet.sequence]   = true;
+  const bool counts                              = transfer.selection->in_flight[packet.sequence];
+  transfer.selection->in_flight[packet.sequence] = false;
+  return counts ? size_of(transfer, packet.sequence) : 0;
 }
 
 void PacketSenders::acknowledge(const Packet& packet)
@@ -330,12 +428,8 @@ void PacketSenders::acknowledge(const Packet& packet)
   Transfer& transfer          = transfers_[number];
   const Number connection     = transfer.connection;
   const std::uint32_t settled = transfer.settled;
-  if (packet.sequence > settled) {
-    double bytes = 0;
-    for (std::uint32_t one = settled; one < packet.sequence; ++one)
-      bytes += size_of(transfer, one);
-    transfer.settled  = packet.sequence;
-    transfer.to_send  = std::max(transfer.to_send, packet.sequence);
+  const double bytes          = settle(transfer, packet);
+  if (transfer.settled > settled) {
     transfer.timeouts = 0;
     transfer.deadline = now_ + timeout_;
     if (connection != NO_NUMBER) {
@@ -348,11 +442,57 @@ void PacketSenders::acknowledge(const Packet& packet)
   if (transfer.settled == transfer.packets) {
     if (transfer.place == Place::sent) // otherwise its turn comes first
       release(number);
+  } else if (packet.kind == PacketKind::rejection && selective_) {
+    repeat(number, packet.sequence);
   } else if (packet.kind == PacketKind::rejection) {
     go_back(number, packet.sequence);
   }
   if (connection != NO_NUMBER)
     admit(connection);
+}
+
+/** Sends a lost packet again, if the sender has not noticed its loss before. */
+void PacketSenders::repeat(Number number, std::uint32_t sequence)
+{
+  Transfer& transfer                 = transfers_[number];
+  std::vector<bool>::reference flies = transfer.selection->in_flight[sequence];
+  if (not flies)
+    return;
+  flies = false;
+  transfer.selection->again.push_back(sequence);
+  if (transfer.connection != NO_NUMBER) {
+    Connection& its = connections_[transfer.connection];
+    its.in_flight   = std::max(0.0, its.in_flight - size_of(transfer, sequence));
+    control_->lost(its.state, model_, now_);
+  }
+  count_resumed(transfer);
+  if (transfer.place == Place::sent)
+    make_ready(number);
+}
+
+/** Takes all packets that are not acknowledged for lost. */
+void PacketSenders::lose_all(Transfer& transfer)
+{
+  Selection& selection = *transfer.selection;
+  take_back(transfer, 0);
+  selection.again.clear();
+  for (std::uint32_t one = 0; one < transfer.to_send; ++one) {
+    selection.in_flight[one] = false;
+    if (not selection.settled[one])
+      selection.again.push_back(one);
+  }
+}
+
+/** Sends again all packets that are not acknowledged. */
+void PacketSenders::repeat_all(Number number)
+{
+  Transfer& transfer = transfers_[number];
+  lose_all(transfer);
+  if (transfer.connection != NO_NUMBER)
+    control_->lost(connections_[transfer.connection].state, model_, now_);
+  count_resumed(transfer);
+  if (transfer.place == Place::sent)
+    make_ready(number);
 }
 
 /** Removes what was sent from a sequence number on from what its connection has in flight. */
@@ -361,8 +501,9 @@ void PacketSenders::take_back(const Transfer& transfer, std::uint32_t from)
   if (transfer.connection == NO_NUMBER)
     return;
   double& in_flight = connections_[transfer.connection].in_flight;
-  for (std::uint32_t one = from; one < transfer.to_send; ++one)
-    in_flight -= size_of(transfer, one);
+  for (std::uint32_t one = transfer.selection ? 0 : from; one < transfer.to_send; ++one)
+    if (not transfer.selection || transfer.selection->in_flight[one])
+      in_flight -= size_of(transfer, one);
   in_flight = std::max(0.0, in_flight);
 }
 
@@ -425,7 +566,10 @@ void PacketSenders::check_deadline(Number number)
   transfer.rejected = NO_NUMBER; // the receiver rejects the next gap, even the same one
   if (not down_.empty())
     reroute(number);
-  go_back(number, transfer.settled);
+  if (selective_)
+    repeat_all(number);
+  else
+    go_back(number, transfer.settled);
   if (transfer.connection != NO_NUMBER)
     admit(transfer.connection);
 }
@@ -433,6 +577,7 @@ void PacketSenders::check_deadline(Number number)
 void PacketSenders::release(Number number)
 {
   transfers_[number].place = Place::idle;
+  transfers_[number].selection.reset();
   idle_.push_back(number);
 }
 
@@ -445,7 +590,7 @@ void PacketSenders::lose(const Packet& packet)
       transfer.hit_at != NEVER_S)
     return;
   const bool last = packet.sequence + 1 == transfer.packets;
-  if (not packet.lost && not last)
+  if (not packet.lost && not last && not packet.balanced)
     return; // the receiver notices at the next packet
   transfer.hit_at = now_;
   ++(packet.lost ? counts_.cut : counts_.lost);
@@ -472,9 +617,20 @@ void PacketSenders::send_into_void(Number number)
     transfer.hit_at = now_;
     ++counts_.cut;
   }
+  double bytes = 0;
+  for (std::uint32_t one = transfer.to_send; one < transfer.packets; ++one)
+    bytes += size_of(transfer, one);
+  if (transfer.selection) {
+    for (const std::uint32_t one : transfer.selection->again)
+      if (not transfer.selection->settled[one]) {
+        bytes += size_of(transfer, one);
+        transfer.selection->in_flight[one] = true;
+      }
+    transfer.selection->again.clear();
+    std::fill(transfer.selection->in_flight.begin() + transfer.to_send, transfer.selection->in_flight.end(), true);
+  }
   if (transfer.connection != NO_NUMBER)
-    for (std::uint32_t one = transfer.to_send; one < transfer.packets; ++one)
-      connections_[transfer.connection].in_flight += size_of(transfer, one);
+    connections_[transfer.connection].in_flight += bytes;
   transfer.to_send = transfer.packets;
   transfer.place   = Place::sent;
   expect_answer(number);
@@ -512,6 +668,8 @@ void PacketSenders::give_up(Number number)
     if (transfer.place == Place::idle || not its)
       continue;
     take_back(transfer, transfer.settled);
+    if (transfer.selection)
+      transfer.selection->again.clear();
     transfer.abandoned = true;
     transfer.settled   = transfer.packets;
     transfer.to_send   = transfer.packets;
@@ -529,9 +687,12 @@ void PacketSenders::give_up(Number number)
 void PacketSenders::reroute(std::vector<bool> down)
 {
   down_ = std::move(down);
+  links_.balancer().set_down(down_);
   for (Number number = 0; number < transfers_.size(); ++number)
-    if (transfers_[number].place != Place::idle)
+    if (transfers_[number].place != Place::idle) {
       reroute(number);
+      balance(transfers_[number]);
+    }
 }
 
 /** Moves a transfer to another route if routing knows that its own is down. */
@@ -554,14 +715,19 @@ void PacketSenders::reroute(Number number)
     if (transfer.place == Place::ready || transfer.place == Place::waiting)
       return; // in line at its link; its timeout comes first
     if (transfer.connection != NO_NUMBER) {
-      take_back(transfer, transfer.settled);
-      transfer.to_send    = transfer.settled;
+      if (transfer.selection) {
+        lose_all(transfer);
+      } else {
+        take_back(transfer, transfer.settled);
+        transfer.to_send = transfer.settled;
+      }
       transfer.connection = connect(first, fabric_.link(links_.routes().link(route->first + route->hops - 1U)).to);
     }
   }
   transfer.route = route->first;
   transfer.hops  = route->hops;
-  if (transfer.place == Place::sent && transfer.to_send < transfer.packets)
+  balance(transfer);
+  if (transfer.place == Place::sent && has_more(transfer))
     make_ready(number);
 }
 

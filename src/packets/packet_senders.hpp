@@ -6,8 +6,10 @@
  *
  * Where packets can be lost, at full queues or through faults, transport is reliable: the receiver takes packets in
  * order, acknowledges them, and rejects the first one after a gap; the sender goes back to it (go-back-N, as
- * InfiniBand's reliable connections). A timeout covers lost tails and lost answers. With a RecoveryModel, its timeouts
- * and retries apply, and a sender that has used them up gives the message up. */
+ * InfiniBand's reliable connections). With selective retransmission, it takes packets in any order, acknowledges each,
+ * and rejects what a gap lacks, unless packets overtake each other because switches balance loads. A timeout covers
+ * lost tails and lost answers. With a RecoveryModel, its timeouts and retries apply, and a sender that has used them up
+ * gives the message up. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -22,6 +24,8 @@
 #include "packets/packet_work.hpp"
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -49,6 +53,13 @@ public:
 
 private:
   enum class Place : std::uint8_t { idle, starting, ready, waiting, sent };
+  /** Packets of a transfer with selective retransmission, by sequence number. */
+  struct Selection {
+    std::vector<bool> received;
+    std::vector<bool> settled;       ///< acknowledged
+    std::vector<bool> in_flight;     ///< sent, and neither acknowledged nor thought lost
+    std::deque<std::uint32_t> again; ///< to be sent again
+  };
   struct Transfer {
     double bytes           = 0;
     double deadline        = 0; ///< of the next acknowledgement
@@ -60,16 +71,20 @@ private:
     std::uint16_t hops     = 0;
     Place place            = Place::idle;
     bool timer             = false; ///< an event for its deadline exists
+    std::uint16_t links    = 0;     ///< of the paths that switches choose; 0: packets keep to the route
+    std::int32_t to        = 0;     ///< host
     std::uint32_t packets  = 0;
-    std::uint32_t to_send  = 0;         ///< sequence number of the next packet
-    std::uint32_t most     = 0;         ///< packets sent at least once
-    std::uint32_t received = 0;         ///< in order, if transport is reliable
-    std::uint32_t settled  = 0;         ///< acknowledged, or received if nothing is acknowledged
-    std::uint32_t rejected = NO_NUMBER; ///< sequence number that the receiver has asked for last
-    std::uint32_t stripe   = 0;         ///< of its message
-    int timeouts           = 0;         ///< since the last progress
-    bool abandoned         = false;     ///< its message was given up
-    double hit_at          = NEVER_S;   ///< time at which a fault hit it, until it is sent again
+    std::uint32_t to_send  = 0;           ///< sequence number of the next new packet
+    std::uint32_t most     = 0;           ///< packets sent at least once
+    std::uint32_t received = 0;           ///< number of packets; in order with go-back-N
+    std::uint32_t expected = 0;           ///< sequence number behind the highest that has arrived
+    std::uint32_t settled  = 0;           ///< number of packets that are acknowledged; in order with go-back-N
+    std::uint32_t rejected = NO_NUMBER;   ///< sequence number that the receiver has asked for last
+    std::uint32_t stripe   = 0;           ///< of its message
+    int timeouts           = 0;           ///< since the last progress
+    bool abandoned         = false;       ///< its message was given up
+    double hit_at          = NEVER_S;     ///< time at which a fault hit it, until it is sent again
+    std::unique_ptr<Selection> selection; ///< null: go-back-N, or nothing is lost
   };
   struct Connection {
     ConnectionState state;
@@ -91,6 +106,7 @@ private:
   const RecoveryModel* const recovery_;       // null: without faults
   const CongestionControlRow* const control_; // null: none
   const bool reliable_;
+  const bool selective_;
   const bool acknowledges_;
   const double packet_size_;
   const double timeout_; // the first one
@@ -116,7 +132,7 @@ public:
   /** Returns the next transfer of a port whose connection lets it send; NO_NUMBER if there is none. */
   Number ready(PacketPort& out);
   /** Returns the size of the next packet of a transfer. */
-  double next_size(Number transfer) const { return size_of(transfers_[transfer], transfers_[transfer].to_send); }
+  double next_size(Number transfer) const { return size_of(transfers_[transfer], next_of(transfers_[transfer])); }
   /** Makes the next packet of the first transfer in line, and sends it. */
   void send_packet(LinkId link, PacketPort& out, Number transfer);
   void receive(PacketNumber number);
@@ -138,6 +154,13 @@ private:
   {
     return sequence + 1 < transfer.packets ? packet_size_ : transfer.bytes - sequence * packet_size_;
   }
+  /** Returns the sequence number of the next packet. */
+  static std::uint32_t next_of(const Transfer& transfer)
+  {
+    return transfer.selection && not transfer.selection->again.empty() ? transfer.selection->again.front()
+                                                                       : transfer.to_send;
+  }
+  static bool has_more(Transfer& transfer);
   double timeout_of(const Transfer& transfer) const;
   Number connect(LinkId first, int to);
   bool may_send(const Connection& connection, double bytes) const;
@@ -147,8 +170,14 @@ private:
   void pace(Number connection);
   void schedule_control(Number connection);
   void receive_data(const Packet& packet);
+  void receive_in_order(const Packet& packet);
+  void receive_any(const Packet& packet);
   void answer(const Packet& packet, PacketKind kind, std::uint32_t sequence);
   void acknowledge(const Packet& packet);
+  double settle(Transfer& transfer, const Packet& packet);
+  void repeat(Number transfer, std::uint32_t sequence);
+  void lose_all(Transfer& transfer);
+  void repeat_all(Number transfer);
   void go_back(Number transfer, std::uint32_t to);
   void take_back(const Transfer& transfer, std::uint32_t from);
   void count_resumed(Transfer& transfer);
@@ -156,6 +185,7 @@ private:
   void send_into_void(Number transfer);
   void give_up(Number transfer);
   void reroute(Number transfer);
+  void balance(Transfer& transfer);
   void release(Number transfer);
 };
 

@@ -326,9 +326,10 @@ class PacketsPart(Model, kw_only=True):
     packet_bytes: Number
     """Largest packet."""
     switching: str
-    """`cut-through` or `store-and-forward`; this field and the next two are set in the fabric file.
-    """
+    """`cut-through` or `store-and-forward`; the fabric file sets this field and the next four."""
     flow_control: str
+    load_balancing: str = "route"
+    retransmission: str = "go-back-n"
     congestion_control: str
     messages: Whole
     """Messages between hosts."""
@@ -340,6 +341,8 @@ class PacketsPart(Model, kw_only=True):
     """Packets dropped at a full queue."""
     lost: Whole = 0
     """Packets of all kinds lost to faults."""
+    overtaken: Whole = 0
+    """Packets that arrived after a later packet of their message."""
     sent_again: Whole
     timeouts: Whole
     """Retransmission timeouts of senders."""

@@ -61,8 +61,7 @@ const std::vector<Option<PacketModel>>& packet_options()
        Need::otherwise("InfiniBand's largest, 4KiB")},
       {"switching", "packets: when a switch forwards a packet", &M::switching, Need::optional},
       {"flow_control",
-       "packets: how links avoid full buffers; with none, full output queues drop packets, which are "
-       "sent again (go-back-N)",
+       "packets: how links avoid full buffers; with none, full output queues drop packets, which are sent again",
        &M::flow_control, Need::optional},
       {"lanes",
        "packets, credits and pfc: virtual lanes of each link, which keep routes with cycles from deadlock; credits: "
@@ -76,6 +75,12 @@ const std::vector<Option<PacketModel>>& packet_options()
       {"xon", "packets, pfc: bytes at or below which it lets the link resume", &M::xon, Need::otherwise("12 packets")},
       {"headroom", "packets, pfc: buffer above xoff for what arrives until the link has paused", &M::headroom,
        Need::otherwise("as much as can arrive")},
+      {"load_balancing",
+       "packets: path of a packet among equal-cost ones: that of its message, or at each switch the next hops in turn, "
+       "or the one with the shortest queue",
+       &M::load_balancing, Need::optional},
+      {"retransmission", "packets: what is sent again after a loss: all packets from the lost one on, or that one only",
+       &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads")},
       {"congestion_control", "packets: how senders react to congestion", &M::congestion_control, Need::optional},
       {"ecn_min", "packets, dcqcn: bytes in an output queue above which packets may be marked", &M::ecn_min,
        Need::otherwise("100kB for each 25 Gb/s of the link")},
@@ -118,6 +123,12 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
   if (model.xon > model.xoff)
     table.fail("xon", "found " + table.found("xon") + ", which is more than xoff (" + to_text(model.xoff) +
                           "); allowed: at most that");
+  if (model.balances() && given.contains("retransmission") && model.retransmission == Retransmission::go_back_n)
+    table.fail("retransmission", "found " + table.found("retransmission") +
+                                     ", which rejects packets that overtake "
+                                     "others, as load_balancing = \"" +
+                                     std::string(to_text(model.load_balancing)) +
+                                     "\" lets them; allowed: \"selective\", or load_balancing = \"route\"");
   if (given.contains("ecn_min") != given.contains("ecn_max"))
     table.fail(given.contains("ecn_min") ? "ecn_min" : "ecn_max", "found alone; allowed: ecn_min and ecn_max, or "
                                                                   "neither");
@@ -134,6 +145,8 @@ PacketModel read_packets(const OptionTable& network, std::vector<std::string> ot
   PacketModel model;
   const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
   check_packet_sizes(network, model, given);
+  if (model.balances())
+    model.retransmission = Retransmission::selective;
   read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
   read_options(network.table("swift"), swift_options(), {}, model.swift);
   return model;

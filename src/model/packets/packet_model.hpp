@@ -49,6 +49,28 @@ template <> struct Names<CongestionControl> {
                                    std::pair{CongestionControl::swift, std::string_view("swift")}};
 };
 
+/** Choice of the path of a packet among equal-cost ones. */
+enum class LoadBalancing : std::uint8_t {
+  route,          ///< routing, for the whole message
+  spray,          ///< each switch: next hops in turn
+  shortest_queue, ///< each switch: the next hop that would send it first
+};
+template <> struct Names<LoadBalancing> {
+  static constexpr std::array ROWS{std::pair{LoadBalancing::route, std::string_view("route")},
+                                   std::pair{LoadBalancing::spray, std::string_view("spray")},
+                                   std::pair{LoadBalancing::shortest_queue, std::string_view("shortest-queue")}};
+};
+
+/** Packets that a sender sends again after a loss. */
+enum class Retransmission : std::uint8_t {
+  go_back_n, ///< the lost one and all behind it: receivers take packets in order
+  selective, ///< the lost one
+};
+template <> struct Names<Retransmission> {
+  static constexpr std::array ROWS{std::pair{Retransmission::go_back_n, std::string_view("go-back-n")},
+                                   std::pair{Retransmission::selective, std::string_view("selective")}};
+};
+
 /** [network.dcqcn] table. The state machine and its defaults are those of the authors' simulator (bobzhuyb/ns3-rdma),
  * with the g of 1/256 that all later configurations share. */
 struct DcqcnModel {
@@ -92,6 +114,8 @@ struct PacketModel {
   Bytes xoff;
   Bytes xon;
   Bytes headroom;
+  LoadBalancing load_balancing         = LoadBalancing::route;
+  Retransmission retransmission        = Retransmission::go_back_n;
   CongestionControl congestion_control = CongestionControl::none;
   Bytes ecn_min;
   Bytes ecn_max;
@@ -104,6 +128,8 @@ struct PacketModel {
   /** Returns the number of virtual lanes; links that drop packets need only one. */
   int lanes_in_use() const { return flow_control == FlowControl::none ? 1 : lanes; }
   bool carries() const { return network == NetworkKind::packets; }
+  /** Returns whether switches choose the path of each packet. */
+  bool balances() const { return load_balancing != LoadBalancing::route; }
   /** Returns whether packets carry marks of congestion (ECN). */
   bool marks() const { return congestion_control == CongestionControl::dcqcn; }
   /** Returns whether receivers acknowledge packets. */

@@ -46,6 +46,12 @@ void check_packets(const Fabric& fabric)
 {
   if (fabric.sprays())
     refuse_packets(fabric, R"([routing] policy = "spray")", "spreads flows over pools of links");
+  if (const std::string& policy = fabric.routing().policy;
+      fabric.packets().balances() && policy != "static" && not policy.starts_with("ecmp"))
+    throw UserError(fabric.file() + ": [network] load_balancing: found \"" +
+                    std::string(to_text(fabric.packets().load_balancing)) + "\" with [routing] policy = \"" + policy +
+                    R"(", which also balances loads; allowed: a policy of "static", "ecmp" or "ecmp-message", or )" +
+                    R"(load_balancing = "route")");
   if (not fabric.shared().empty())
     refuse_packets(fabric, "[[shared]]", "is bandwidth that only flows share");
   if (fabric.sharing() != LinkSharing::flow)
@@ -63,7 +69,7 @@ void check_packets(const Fabric& fabric)
     refuse_packets(fabric, "[routing] policy = \"" + fabric.routing().policy + "\"",
                    "takes detours, which can deadlock lossless links without virtual lanes ([network] lanes)");
   const std::vector<LinkId> cycle =
-      find_credit_cycle(fabric.topology(), fabric.links().size(), not fabric.routing().is_static());
+      find_credit_cycle(fabric.topology(), fabric.links().size(), takes_equal_routes(fabric));
   if (cycle.empty())
     return;
   constexpr std::size_t MOST_NAMED = 8;

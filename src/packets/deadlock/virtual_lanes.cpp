@@ -7,17 +7,11 @@
 #include <utility>
 
 namespace weft {
-namespace {
 
-/** Position on the way along a route: lane = round * lanes of a round + lane within it. */
-struct LanePosition {
-  int round = 0;
-  int lane  = 0;
-
-  auto operator<=>(const LanePosition&) const = default;
-};
-
-} // namespace
+bool takes_equal_routes(const Fabric& fabric)
+{
+  return not fabric.routing().is_static() || fabric.packets().balances();
+}
 
 bool takes_detours(const Fabric& fabric)
 {
@@ -27,7 +21,7 @@ bool takes_detours(const Fabric& fabric)
 
 VirtualLanes::VirtualLanes(const Fabric& fabric)
 {
-  const bool equal = not fabric.routing().is_static();
+  const bool equal = takes_equal_routes(fabric);
   order(LinkDependencies::of(fabric.topology(), fabric.links().size(), equal));
   find_least(fabric.topology(), equal);
   rounds_ = takes_detours(fabric) ? 2 : 1;
@@ -138,20 +132,22 @@ void VirtualLanes::find_least(const Topology& topology, bool equal)
   }
 }
 
+int VirtualLanes::after(int lane, LinkId link, LinkId onward) const
+{
+  const int next_round = (lane / least_ + 1) * least_;
+  if (returns(link, onward))
+    return next_round;
+  if (crosses(link, onward))
+    return lane % least_ + 1 < least_ ? lane + 1 : next_round;
+  const bool stays = component_[static_cast<std::size_t>(link)] == component_[static_cast<std::size_t>(onward)];
+  return stays ? lane : next_round - least_;
+}
+
 std::vector<int> VirtualLanes::lanes(std::span<const LinkId> route) const
 {
   std::vector<int> all;
-  LanePosition now;
-  for (std::size_t at = 0; at < route.size(); ++at) {
-    if (at > 0 && returns(route[at - 1], route[at]))
-      now = {now.round + 1, 0};
-    else if (at > 0 && crosses(route[at - 1], route[at]))
-      now = now.lane + 1 < least_ ? LanePosition{now.round, now.lane + 1} : LanePosition{now.round + 1, 0};
-    else if (at > 0 &&
-             component_[static_cast<std::size_t>(route[at])] != component_[static_cast<std::size_t>(route[at - 1])])
-      now.lane = 0;
-    all.push_back(now.round * least_ + now.lane);
-  }
+  for (std::size_t at = 0; at < route.size(); ++at)
+    all.push_back(at == 0 ? 0 : after(all.back(), route[at - 1], route[at]));
   return all;
 }
 

@@ -31,6 +31,8 @@ class VirtualLanes {
 public:
   explicit VirtualLanes(const Fabric& fabric);
 
+  /** Returns the lane of link @p onward, if packets come over @p link in @p lane. */
+  int after(int lane, LinkId link, LinkId onward) const;
   /** Returns the lane of each link of a route. */
   std::vector<int> lanes(std::span<const LinkId> route) const;
   /** Returns the number of lanes with which the routes between hosts cannot deadlock. */
@@ -43,6 +45,8 @@ private:
   void find_least(const Topology& topology, bool equal);
 };
 
+/** Returns whether packets may take all equal-cost routes, not only the static ones. */
+bool takes_equal_routes(const Fabric& fabric);
 /** Returns whether the routing policy of a fabric takes routes that are not minimal. */
 bool takes_detours(const Fabric& fabric);
 

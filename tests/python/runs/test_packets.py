@@ -70,6 +70,27 @@ def test_results_are_right_despite_losses(program: str, control: str) -> None:
     assert first.simulated_time_s == second.simulated_time_s
 
 
+@pytest.mark.parametrize("balancer", ["spray", "shortest-queue"])
+@pytest.mark.parametrize("control", ["credits", "none"])
+def test_switches_balance_loads(program: str, balancer: str, control: str) -> None:
+    asked = (LOSSES if control == "none" else {"lanes": 15}) | {"flow_control": control}
+    asked |= {"packet": "1KiB", "load_balancing": balancer}
+    first, second = (incast(program, 8, asked, fabric="torus-3x3") for _ in range(2))
+    work = packets_of(first)
+    assert (work.load_balancing, work.retransmission) == (balancer, "selective")
+    assert work.overtaken > 0
+    assert (work.sent_again > 0) == (work.dropped > 0) == (control == "none")
+    assert work == packets_of(second)
+    assert first.simulated_time_s == second.simulated_time_s
+
+
+def test_selective_retransmission_repeats_what_was_lost(program: str) -> None:
+    work = packets_of(incast(program, 4, LOSSES | {"retransmission": "selective"}))
+    assert work.dropped > 0
+    assert work.retransmission == "selective"
+    assert work.overtaken > 0
+
+
 def test_pauses_lose_nothing(program: str) -> None:
     work = packets_of(incast(program, 4, {"flow_control": "pfc", "packet": "1KiB"}))
     assert work.pauses > 0
@@ -151,6 +172,10 @@ def refusal(*words: str) -> str:
         (["--offload", "off", "--no-contention"], "--no-contention: found in a run whose"),
         (["--set", "network.buffer=1kB"], "which is less than a packet (4KiB)"),
         (["--set", "network.xoff=64KiB"], "xoff: found without xon"),
+        (
+            ["--set", "network.load_balancing=spray", "--set", "network.retransmission=go-back-n"],
+            'found "go-back-n", which rejects packets that overtake',
+        ),
         (["--set", "routing.policy=spray"], "spreads flows over pools of links"),
     ],
 )
