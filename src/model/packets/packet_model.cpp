@@ -123,7 +123,7 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
   if (model.xon > model.xoff)
     table.fail("xon", "found " + table.found("xon") + ", which is more than xoff (" + to_text(model.xoff) +
                           "); allowed: at most that");
-  if (model.balances() && given.contains("retransmission") && model.retransmission == Retransmission::go_back_n)
+  if (model.balances() && given.contains("retransmission") && model.retransmission == Retransmission::in_order)
     table.fail("retransmission", "found " + table.found("retransmission") +
                                      ", which rejects packets that overtake "
                                      "others, as load_balancing = \"" +

@@ -63,11 +63,11 @@ template <> struct Names<LoadBalancing> {
 
 /** Packets that a sender sends again after a loss. */
 enum class Retransmission : std::uint8_t {
-  go_back_n, ///< the lost one and all behind it: receivers take packets in order
+  in_order,  ///< the lost one and all behind it: receivers take packets in order
   selective, ///< the lost one
 };
 template <> struct Names<Retransmission> {
-  static constexpr std::array ROWS{std::pair{Retransmission::go_back_n, std::string_view("go-back-n")},
+  static constexpr std::array ROWS{std::pair{Retransmission::in_order, std::string_view("go-back-n")},
                                    std::pair{Retransmission::selective, std::string_view("selective")}};
 };
 
@@ -115,7 +115,7 @@ struct PacketModel {
   Bytes xon;
   Bytes headroom;
   LoadBalancing load_balancing         = LoadBalancing::route;
-  Retransmission retransmission        = Retransmission::go_back_n;
+  Retransmission retransmission        = Retransmission::in_order;
   CongestionControl congestion_control = CongestionControl::none;
   Bytes ecn_min;
   Bytes ecn_max;
