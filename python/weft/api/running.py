@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -39,7 +39,7 @@ from weft.runs import record as records
 from weft.runs import replay as replaying
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
-from weft.runs.jobs.alone import add_alone
+from weft.runs.jobs.alone import add_alone, durations_kept
 from weft.runs.jobs.without_offload import add_without_offload
 from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
@@ -276,12 +276,13 @@ def run_jobs(
     if compare:
         check_offload(plan)
     printed = _ProgramOutput(options.get("on_line"))
-    with _input(None) as stdin:
-        record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
-    record.output = printed.text
-    if compare:
-        add_without_offload(record, plan)
-    return add_alone(record, plan) if alone else record
+    with durations_kept(plan) if alone else nullcontext(plan) as plan:
+        with _input(None) as stdin:
+            record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
+        record.output = printed.text
+        if compare:
+            add_without_offload(record, plan)
+        return add_alone(record, plan) if alone else record
 
 
 def _jobs_file(

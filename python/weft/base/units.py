@@ -91,6 +91,14 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 1000 else f"{seconds:.0f} s"
 
 
+def format_duration(seconds: float) -> str:
+    """Format a real time roughly: `45 s`, `12 min`, `3 h 20 min`."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def _three_digits(number: float) -> str:
     return f"{number:.0f}" if number >= 100 or number == int(number) else f"{number:.3g}"
 

@@ -178,7 +178,7 @@ def execute_iteration(
     if compare:
         if timeline or csv_file:
             raise click.UsageError("--compare has several iterations: no timeline, no --csv")
-        with _operations_bar() as progress:
+        with _operations_bar(comparison.MOST_VARIANTS) as progress:
             variants = comparison.compare(workload, conditions, progress)
         if not quiet:
             if summary:
@@ -205,8 +205,11 @@ def execute_iteration(
 
 
 @contextmanager
-def _operations_bar() -> "Iterator[OnProgress | None]":
-    """Show the fraction of finished operations on a terminal; do nothing elsewhere."""
+def _operations_bar(iterations: int = 1) -> "Iterator[OnProgress | None]":
+    """Show the fraction of finished operations on a terminal; do nothing elsewhere.
+
+    Iterations follow each other; the remaining time counts them as equally expensive.
+    """
     on = console(stderr=True)
     if not on.is_terminal:
         yield None
@@ -219,5 +222,13 @@ def _operations_bar() -> "Iterator[OnProgress | None]":
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=on, transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task("", total=float(iterations))
+        ended, last = 0, 0.0
+
+        def show(done: float) -> None:
+            nonlocal ended, last
+            ended += done < last
+            last = done
+            bar.update(task, completed=ended + done)
+
+        yield show

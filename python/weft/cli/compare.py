@@ -11,6 +11,7 @@ import click
 from weft.base.errors import WeftError
 from weft.base.tables import console
 from weft.runs.launch import PreparedRun
+from weft.runs.progress.lines import told
 from weft.runs.record import Record
 from weft.runs.tables import print_run
 from weft.study.comparison import compare as api
@@ -56,7 +57,10 @@ def run_comparison(
             _say(f"--compare: running again with --offload off{best}")
 
     try:
-        comparison = api.compare(plan, between, intervals=not no_intervals)
+        intervals = not no_intervals
+        total = api.number_of_runs(plan, intervals=intervals)
+        with told(quiet=quiet, total=total):
+            comparison = api.compare(plan, between, intervals=intervals)
     except BaseException:  # on Ctrl-C too, keep the first run
         if first and not quiet:
             print_run(first[0], console(stderr=True))

@@ -24,6 +24,7 @@ from weft.cli.run_options import options_of_replays
 from weft.iterations.iteration import LIBRARY, Conditions
 from weft.runs import launch
 from weft.runs import replay as api
+from weft.runs.progress.lines import told
 from weft.trace.foreign import read_trace
 from weft.training.accelerator import accelerators
 from weft.training.formats.options import ReadOptions
@@ -255,4 +256,6 @@ def _replay_program(
     plan = launch.prepare(request)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
-    return report(launch.run(plan), json_file, quiet=quiet)
+    with told(quiet=quiet):
+        found = launch.run(plan)
+    return report(found, json_file, quiet=quiet)

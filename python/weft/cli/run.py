@@ -4,6 +4,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
 from weft.runs import launch, replay
 from weft.runs.jobs import launch as several
-from weft.runs.jobs.alone import add_alone
+from weft.runs.jobs.alone import add_alone, durations_kept
 from weft.runs.jobs.file import read as read_jobs
+from weft.runs.jobs.launch import PreparedJobs
 from weft.runs.jobs.without_offload import add_without_offload
 from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
+from weft.runs.progress.lines import told
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.study.comparison.compare import input_of_all
@@ -135,13 +138,7 @@ def run(
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
         if compare:
             check_offload(plan_of_jobs)
-        together = several.run(plan_of_jobs)
-        if compare:
-            sys.stdout.flush()
-            add_without_offload(together, plan_of_jobs)
-        if alone:
-            sys.stdout.flush()
-            add_alone(together, plan_of_jobs, None if quiet else _tell)
+        together = _run_jobs(plan_of_jobs, compare=compare, alone=alone, quiet=quiet)
         return report(together, json_file, quiet=quiet)
     if alone:
         raise WeftError("--alone: found without --jobs, whose jobs it compares")
@@ -165,22 +162,39 @@ def run(
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
     if budget:
-        return report(_run_with_budget(plan, quiet=quiet), json_file, quiet=quiet)
+        with told(quiet=quiet, total=2):
+            found = _run_with_budget(plan, quiet=quiet)
+        return report(found, json_file, quiet=quiet)
     if packets is not None:
         above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
-        checked = _run_twice(
-            plan,
-            lambda first, unheard: add_flow_check(first, packets, unheard, above),
-            None if quiet else "--check-flows: running again on packets",
-        )
+        with told(quiet=quiet, total=2, alike=False):
+            checked = _run_twice(
+                plan,
+                lambda first, unheard: add_flow_check(first, packets, unheard, above),
+                None if quiet else "--check-flows: running again on packets",
+            )
         return report(checked, json_file, quiet=quiet)
     if record is None:
-        return report(launch.run(plan), json_file, quiet=quiet)
-    recording = replay.record_calls(plan, record)
+        with told(quiet=quiet):
+            found = launch.run(plan)
+        return report(found, json_file, quiet=quiet)
+    with told(quiet=quiet):
+        recording = replay.record_calls(plan, record)
     status = report(recording.record, json_file, quiet=quiet)
     for message in recording.messages:
         click.echo(f"weft: --record: {message}", err=True)
     return status or recording.exit_status
+
+
+def _run_jobs(plan: PreparedJobs, *, compare: bool, alone: bool, quiet: bool) -> Record:
+    total = 1 + compare + (len(plan.jobs) if alone else 0)
+    kept_plan = durations_kept(plan) if alone else nullcontext(plan)
+    with told(quiet=quiet, total=total, alike=not alone), kept_plan as kept:
+        record = several.run(kept)
+        sys.stdout.flush()
+        if compare:
+            add_without_offload(record, kept)
+        return add_alone(record, kept, None if quiet else _tell) if alone else record
 
 
 def _tell(job: str) -> None:

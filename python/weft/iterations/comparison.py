@@ -56,6 +56,10 @@ class IterationComparison(Model):
     variants: list[VariantRecord]
 
 
+MOST_VARIANTS = len(VARIANTS) + 1
+"""Variants of a comparison, those included that the fabric may not allow."""
+
+
 def compare(
     workload: Workload, conditions: Conditions, progress: Progress | None = None
 ) -> list[Variant]:

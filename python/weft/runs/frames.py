@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Lists of a record as data frames."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars
 from msgspec import UNSET, structs
 
 from weft.base.errors import WeftError, suggestion
-from weft.runs.record_data import CollectivePart, Part, RecordData
+from weft.runs.record_data import CollectivePart, JobPart, Part, RecordData
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -23,11 +24,41 @@ def frame(record: RecordData, part: Part) -> "DataFrame":
     allowed = get_args(Part)
     if part not in allowed:
         raise WeftError(f"part: found {part!r}; {suggestion(str(part), allowed)}")
-    rows = [_row(one) for one in getattr(record, part)]
+    if part == "slowdowns":
+        rows = list(_slowdowns(record))
+    elif part == "jobs":
+        rows = [_job_row(job) for job in record.jobs or ()]
+    else:
+        rows = [_row(one) for one in getattr(record, part)]
     if part in _OF_JOBS and record.jobs:
         rows = [{"job": job.name, **_row(one)} for job in record.jobs for one in getattr(job, part)]
     # A number that is an integer in the first row may be fractional in later rows.
     return polars.DataFrame(rows, infer_schema_length=None, strict=False)
+
+
+def _job_row(job: JobPart) -> dict[str, Any]:
+    alone = job.alone or None
+    return {
+        "job": job.name,
+        "ranks": job.ranks,
+        "hosts_used": job.hosts_used,
+        "start_s": job.start_s,
+        "time_s": job.time_s,
+        "outcome": job.outcome.kind,
+        "offloaded_calls": job.offloaded_calls,
+        "fallback_calls": job.fallback_calls,
+        "speed_up": job.speed_up,
+        "alone_s": alone.time_s if alone else None,
+        "slowdown": job.slowdown,
+    }
+
+
+def _slowdowns(record: RecordData) -> Iterator[dict[str, Any]]:
+    """Yield a row for each job and collective whose calls ran alone, too."""
+    for job in record.jobs or ():
+        for one in job.slowdowns():
+            times = {"mean_s": one.together.mean_s, "mean_alone_s": one.alone.mean_s}
+            yield {"job": job.name, **structs.asdict(one.ratio), **times}
 
 
 def _row(entry: Any) -> dict[str, Any]:

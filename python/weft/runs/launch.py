@@ -39,6 +39,7 @@ from weft.runs.privatization.libraries import (
 )
 from weft.runs.privatization.variables import program_may_be_shared
 from weft.runs.program import check_program, find_program
+from weft.runs.progress import page
 from weft.runs.record import Record, complete_faults
 from weft.runs.record_data import EventPart, OutcomePart, SchedulePart
 from weft.runs.request import Request
@@ -388,15 +389,17 @@ def run(
         plan.site.place(work / "hosts")
         write_descriptions(plan, work)
         start = plan.seen.renewed() if plan.seen else limits.StartResources.seen()
-        ended = run_child(
-            build_command(plan, work),
-            _environment(plan, work),
-            timeout_s=plan.request.limits.timeout_s,
-            memory_bytes=plan.request.limits.memory_bytes,
-            there_bytes=start.memory_bytes,
-            on_line=on_line,
-            streams=streams,
-        )
+        command, environment = build_command(plan, work), _environment(plan, work)
+        with page.followed(work):
+            ended = run_child(
+                command,
+                environment,
+                timeout_s=plan.request.limits.timeout_s,
+                memory_bytes=plan.request.limits.memory_bytes,
+                there_bytes=start.memory_bytes,
+                on_line=on_line,
+                streams=streams,
+            )
         record = make_record(plan, work, ended, start)
         if plan.request.outputs.timeline is not None:
             trace = work / "trace.paje"
@@ -533,6 +536,7 @@ def own_settings(plan: PreparedRun, work: Path) -> settings.Settings:
         if plan.has_own_directory
         else "",
         refusal=str(work / outcome.REFUSED),
+        progress=page.page(work),
         options={name: value for name, value in passed.items() if value is not None},
     )
 

@@ -6,7 +6,6 @@ The classes below are the schema (`weft.base.models`). Views are in `weft.runs.t
 and views.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,6 +27,8 @@ Part = Literal[
     "events",
     "slices",
     "host_calls",
+    "jobs",
+    "slowdowns",
 ]
 """Lists of a record that can become data frames."""
 
@@ -430,17 +431,38 @@ class DurationPart(Model, kw_only=True):
         return self.collective, self.communicator_size, self.datatype, self.op
 
 
+class RatioPart(Model, kw_only=True):
+    """Durations of a job's calls of one collective, each divided by the same call's in another run.
+
+    A rank's calls are paired in their order. Calls that took no time in the other run are left out.
+    """
+
+    collective: str
+    communicator_size: Whole
+    datatype: str
+    op: str
+    rank_calls: Whole
+    """Pairs: calls, counted once per rank."""
+    mean: Number
+    p50: Number
+    p95: Number
+    p99: Number
+    max: Number
+
+    @property
+    def of(self) -> tuple[str, int, str, str]:
+        """Fields that distinguish the entry from the others of its job."""
+        return self.collective, self.communicator_size, self.datatype, self.op
+
+
 @dataclass(frozen=True)
 class CallSlowdown:
-    """Durations of calls among other jobs, divided by the durations of the same calls alone."""
+    """Calls of one collective among other jobs and alone."""
 
     together: DurationPart
     alone: DurationPart
-    mean: float
-    p50: float
-    p95: float
-    p99: float
-    max: float
+    ratio: RatioPart
+    """Distribution of the duration of each call divided by that of the same call alone."""
 
 
 class JobLinkPart(Model, kw_only=True):
@@ -670,6 +692,9 @@ class _JobResult(Model, kw_only=True):
 class AlonePart(_JobResult, kw_only=True):
     """Job in a separate run on the same hosts: alone, or without offloading."""
 
+    ratios: list[RatioPart] = field(default_factory=list)
+    """Durations of calls among the other jobs, divided by those of the same calls alone."""
+
 
 class SchedulePart(Model, kw_only=True):
     """GOAL schedule that was the workload."""
@@ -750,27 +775,15 @@ class JobPart(_JobResult, kw_only=True):
 
     def slowdowns(self) -> list[CallSlowdown]:
         """Return the slowdown of calls by collective, for calls that the job also made alone."""
-        there = {row.of: row for row in self.alone.durations} if self.alone else {}
+        if not self.alone:
+            return []
+        together = {row.of: row for row in self.durations}
+        alone = {row.of: row for row in self.alone.durations}
         return [
-            _slowdown(row, there[row.of])
-            for row in self.durations
-            if row.of in there and there[row.of].max_s > 0
+            CallSlowdown(together[row.of], alone[row.of], row)
+            for row in self.alone.ratios
+            if row.of in together and row.of in alone
         ]
-
-
-def _slowdown(together: DurationPart, alone: DurationPart) -> CallSlowdown:
-    def ratio(one: float, other: float) -> float:
-        return one / other if other > 0 else 1.0 if one == 0 else math.inf
-
-    return CallSlowdown(
-        together,
-        alone,
-        mean=ratio(together.mean_s, alone.mean_s),
-        p50=ratio(together.p50_s, alone.p50_s),
-        p95=ratio(together.p95_s, alone.p95_s),
-        p99=ratio(together.p99_s, alone.p99_s),
-        max=ratio(together.max_s, alone.max_s),
-    )
 
 
 class RecordData(Model, kw_only=True):

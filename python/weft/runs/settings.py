@@ -44,6 +44,8 @@ class Settings:
     record: str = ""
     events: bool = False
     calls: str = ""
+    durations: str = ""
+    progress: str = ""
     messages: str = ""
     files: str = ""
     refusal: str = ""

@@ -400,7 +400,7 @@ def _slowdown_cells(job: str, row: CallSlowdown) -> dict[str, str]:
         "type, op": type_and_op(calls.datatype, calls.op),
         "calls": str(calls.calls),
         "alone(us)": microseconds(row.alone.mean_s),
-        **{name: _ratio(getattr(row, name)) for name in ("mean", "p50", "p95", "p99", "max")},
+        **{name: _ratio(getattr(row.ratio, name)) for name in ("mean", "p50", "p95", "p99", "max")},
     }
 
 

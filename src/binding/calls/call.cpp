@@ -196,11 +196,15 @@ void Call::record_schedule(Record& record) const
                         scheduled.tuning().segment.value(), scheduled.tallies()[at], start_, sg::Engine::get_clock()});
 }
 
-void Call::count_for_tools(double duration) const
+aid_t Call::actor() const
 {
   // A non-blocking call may end while another rank runs.
-  const aid_t actor = communicator_ ? communicator_->actors[static_cast<std::size_t>(rank)] : current_actor();
-  RankCounters::count_collective(actor,
+  return communicator_ ? communicator_->actors[static_cast<std::size_t>(rank)] : current_actor();
+}
+
+void Call::count_for_tools(double duration) const
+{
+  RankCounters::count_collective(actor(),
                                  {descriptor_.kind, number_, descriptor_.own_bytes, decision_.offloaded(), duration});
 }
 
@@ -220,6 +224,8 @@ void Call::end()
   const double duration       = sg::Engine::get_clock() - start_;
   const int world             = communicator_ ? communicator_->world : context_.jobs.world_of_current_rank();
   context_.record.count(descriptor_, decision_, algorithm, world, duration);
+  if (context_.record.durations) [[unlikely]]
+    context_.record.durations->add(descriptor_, world, Profile::get().rank_of(actor()), duration);
   if (RankCounters::exist()) [[unlikely]]
     count_for_tools(duration);
   if (context_.record.keep_events)

@@ -61,6 +61,8 @@ class Call {
   void decide();
   void record_schedule(Record& record) const;
   std::string executing_algorithm() const;
+  /** Returns the actor of the rank whose call it is. */
+  aid_t actor() const;
   /** Out of line: most runs have no such tool. */
   [[gnu::noinline]] void count_for_tools(double duration) const;
 

@@ -9,6 +9,7 @@
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <string_view>
@@ -159,6 +160,12 @@ bool Profile::begin_attending(aid_t actor)
 void Profile::end_attending(aid_t actor)
 {
   no_longer_attend(thread_actor == 0 ? *by_actor_.get(actor) : *activity_of_thread(actor), sg::Engine::get_clock());
+}
+
+std::int64_t Profile::calls() const
+{
+  return std::accumulate(functions_.begin(), functions_.end(), std::int64_t{0},
+                         [](std::int64_t sum, const MpiFunction* function) { return sum + function->calls; });
 }
 
 void Profile::leave(RankActivity& rank)

@@ -91,6 +91,8 @@ public:
   bool knows(aid_t actor) const { return by_actor_.get(actor) != nullptr; }
   /** Returns whether a rank is in a call, so that its callbacks may run. */
   bool is_in_call(aid_t actor) const { return by_actor_.get(actor)->inside != nullptr; }
+  /** Returns the number of MPI calls of all ranks so far. */
+  std::int64_t calls() const;
   /** Returns the number of calls that a rank has completed and that may have sent messages. */
   std::int64_t completed_calls(aid_t actor) const;
   /** Number of a rank in the run. */

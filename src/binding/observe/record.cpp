@@ -234,26 +234,26 @@ Json Record::durations_to_json(int world) const
 {
   using Name = std::tuple<std::string, int, std::string, std::string>;
   std::map<Name, Histogram> rows;
-  for (const auto& [key, durations] : durations_) {
+  for (const auto& [key, kept] : durations_) {
     if (key.world != world)
       continue;
     const CallDescriptor call{.kind = key.kind, .blocking = key.blocking, .type = key.type, .operation = key.operation};
     rows[{call.name(), key.communicator_size, std::string(call.type_name()), std::string(call.operation_name())}].add(
-        durations);
+        kept);
   }
   return rows_of(rows, [](const auto& entry) -> Json {
     const auto& [collective, size, type, operation] = entry.first;
-    const Histogram& durations                      = entry.second;
+    const Histogram& kept                           = entry.second;
     return {{"collective", collective},
             {"communicator_size", size},
             {"datatype", type},
             {"op", operation},
-            {"calls", (durations.count() + size - 1) / size},
-            {"mean_s", durations.mean()},
-            {"p50_s", durations.quantile(MEDIAN)},
-            {"p95_s", durations.quantile(P95)},
-            {"p99_s", durations.quantile(P99)},
-            {"max_s", durations.max()}};
+            {"calls", (kept.count() + size - 1) / size},
+            {"mean_s", kept.mean()},
+            {"p50_s", kept.quantile(MEDIAN)},
+            {"p95_s", kept.quantile(P95)},
+            {"p99_s", kept.quantile(P99)},
+            {"max_s", kept.max()}};
   });
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/histogram.hpp"
+#include "binding/observe/call_durations.hpp"
 #include "binding/observe/record_part.hpp"
 #include "binding/process/stacks.hpp"
 #include "collective/decision.hpp"
@@ -110,6 +111,7 @@ class Record {
 public:
   bool keep_events     = false;
   bool keep_durations  = false;
+  std::optional<CallDurations> durations; ///< of all calls, if they are listed
   bool host_stages     = false;  ///< true if ranks of a host combined their contributions to an offloaded call
   std::string messages = "smpi"; ///< transport of point-to-point messages
   std::string messages_reason;   ///< reason why the requested transport was not used

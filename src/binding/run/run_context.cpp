@@ -14,6 +14,7 @@
 #include "binding/process/stacks.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/run/diagnosis.hpp"
+#include "binding/run/progress_page.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/program_threads.hpp"
@@ -102,6 +103,9 @@ RunContext::RunContext(FabricState& its_state, Network& its_network, Jobs& its_j
       });
   if (not settings().calls.empty())
     CallTrace::begin(settings().calls);
+  if (not settings().durations.empty())
+    record.durations.emplace();
+  ProgressPage::follow_run(settings().progress);
   watch_process();
   end_blocked_ranks([this](const std::string& message) { abort("blocked", message); });
   if (record_file_.wanted())
@@ -207,6 +211,18 @@ void RunContext::write_record()
                         resolution_of_record(),
                         packets_of_record()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
+  write_durations();
+}
+
+void RunContext::write_durations() const
+{
+  if (not record.durations)
+    return;
+  const auto name = [this](int world) {
+    const auto job = std::ranges::find(jobs.all(), world, &Job::world);
+    return job == jobs.all().end() ? std::string() : job->name;
+  };
+  RecordFile(settings().durations).write([&](std::ostream& file) { record.durations->write(name, file); });
 }
 
 /** Returns the use of the network's time resolution; null if it had no effect. */

@@ -50,6 +50,7 @@ class RunContext {
 
   void check_stacks();
   void write_record();
+  void write_durations() const;
   Json jobs_of_record(double now) const;
   Json resolution_of_record() const;
   Json packets_of_record() const;

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from tests.python.fuzz.driver import NAMES, fuzz
+from weft.base.units import format_duration
 
 OUT = Path("build/fuzz")
 # Weights of the targets: more for complex formats, fewer for slow ones.
@@ -23,6 +24,7 @@ def main() -> int:
     total = sum(_SHARES.get(name, 4) for name in names)
     OUT.mkdir(parents=True, exist_ok=True)
     found = tried = 0
+    begun = time.monotonic()
     for name in names:
         start = time.monotonic()
         done, findings = fuzz(name, count * _SHARES.get(name, 4) // total, seed)
@@ -33,7 +35,13 @@ def main() -> int:
             path.with_suffix(".txt").write_text(finding.problem)
             found += 1
         seconds = time.monotonic() - start
-        print(f"{name}: {done:,} inputs, {len(findings)} findings, {seconds:.0f} s", flush=True)
+        spent_s = time.monotonic() - begun
+        left = format_duration(spent_s * max(0, count - tried) / tried)
+        print(
+            f"{name}: {done:,} inputs, {len(findings)} findings, {seconds:.0f} s;"
+            f" {tried / count:.0%} of all, about {left} left at this rate",
+            flush=True,
+        )
     print(f"{tried:,} inputs, {found} findings" + (f", in {OUT}" if found else ""))
     return 1 if found else 0
 

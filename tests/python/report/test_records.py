@@ -11,10 +11,13 @@ import pytest
 
 import weft
 from tests.support import compiled
+from tests.support.jobs import job
 from tests.support.places import TESTS
 from tests.support.simulated import weft as run_weft
+from weft.base.units import format_ratio
 from weft.report.data import records
 from weft.report.data.study import Study
+from weft.report.page import jobs
 from weft.report.page.sentences import headline
 from weft.runs.record import Record
 from weft.study.comparison.comparison import ComparisonRecord
@@ -177,3 +180,28 @@ def test_no_record_is_told() -> None:
     with pytest.raises(weft.WeftError, match="records: found an empty list"):
         weft.write_report([], "x.html")
     assert run_weft("report", "-o", "x.html").status == 2
+
+
+# ---- Jobs ----------------------------------------------------------------------------------------
+
+
+def test_jobs_that_also_ran_alone_have_a_section() -> None:
+    program = str(compiled.program(TESTS / "smpi" / "jobs.c"))
+    tables = [job(name, program, "sum", 5, ranks=8) for name in ("first", "second")]
+    record = weft.run_jobs(
+        tables, alone=True, fabric="tofino-16", set={"switch.channels": 2}, offload="stream"
+    )
+    study = records.of([record])
+    text = jobs.section(study)
+    for one in record.jobs or ():
+        assert one.slowdown is not None and one.alone and one.alone.ratios
+        assert f">{format_ratio(one.slowdown)}<" in text
+        for row in one.slowdowns():
+            assert f">{row.together.collective}<" in text
+            assert f">{format_ratio(row.ratio.max)}<" in text
+    other = records.of([record, changed(record, wall_time_s=1.0, ranks=99)])
+    assert other.alone["run"].to_list() == [1, 1, 2, 2]
+    without = record.to_json()
+    for one in without["jobs"]:
+        del one["alone"]
+    assert jobs.section(records.of([Record.from_json(without)])) == ""

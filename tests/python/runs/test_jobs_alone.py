@@ -4,6 +4,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft
@@ -11,6 +12,7 @@ from tests.support import compiled
 from tests.support.jobs import job, part
 from tests.support.places import TESTS
 from tests.support.simulated import weft_says
+from weft.runs.jobs.durations import RankCalls, ratios
 
 CLOSE = 1e-9
 ENVELOPE = 16
@@ -45,13 +47,52 @@ def test_each_job_also_runs_alone(jobs: str) -> None:
         )
         same = part(only, one.name)
         assert one.alone
-        assert one.alone.to_json() == {key: same.to_json()[key] for key in one.alone.to_json()}
+        alone = one.alone.to_json()
+        assert len(alone.pop("ratios")) == len(same.durations)
+        assert alone == {key: same.to_json()[key] for key in alone}
         assert one.time_s is not None
         assert one.slowdown == one.time_s / same.time_s
         assert [row.alone for row in one.slowdowns()] == same.durations
         for row in one.slowdowns():
-            assert row.mean == row.together.mean_s / row.alone.mean_s
-            assert row.max == row.together.max_s / row.alone.max_s
+            ranks = row.together.communicator_size
+            assert row.ratio.rank_calls == row.together.calls * ranks == row.alone.calls * ranks
+            assert row.ratio.p50 <= row.ratio.p95 <= row.ratio.p99 <= row.ratio.max
+
+
+def test_ratios_are_those_of_the_same_calls() -> None:
+    """Ranks 0 and 1 make two calls each, whose order in time differs between the runs."""
+    together = RankCalls(np.array([0, 1, 1, 0], np.int32), np.array([2.0, 6.0, 4.0, 8.0]))
+    alone = RankCalls(np.array([1, 0, 0, 1], np.int32), np.array([3.0, 1.0, 2.0, 0.0]))
+    kind = ("allreduce", 2, "INT", "SUM")
+    (row,) = ratios({kind: together, ("barrier", 2, "", ""): together}, {kind: alone})
+    # 2/1, 8/2 and 6/3; the second call of rank 1 took no time alone.
+    assert (row.rank_calls, row.mean, row.p50, row.p99, row.max) == (3, 8 / 3, 2, 4, 4)
+    # Quantiles of the durations themselves would give 4/1 and 8/3.
+    assert row.of == kind
+
+
+def test_a_run_that_ended_early_lacks_calls() -> None:
+    together = RankCalls(np.array([0, 0, 1], np.int32), np.array([2.0, 3.0, 4.0]))
+    alone = RankCalls(np.array([0, 2], np.int32), np.array([1.0, 1.0]))
+    kind = ("bcast", 3, "INT", "")
+    (row,) = ratios({kind: together}, {kind: alone})
+    assert (row.rank_calls, row.max) == (1, 2)
+    assert ratios({kind: together}, {kind: RankCalls(alone.ranks[1:], alone.durations_s[1:])}) == []
+
+
+def test_frames_of_jobs_that_also_ran_alone(jobs: str) -> None:
+    tables = [job("a", jobs, "sum", 3, ranks=6), job("b", jobs, "sum", 4, ranks=5)]
+    record = weft.run_jobs(tables, alone=True, fabric="fat-tree-8")
+    frame = record.frame("slowdowns")
+    assert set(frame["job"]) == {"a", "b"}
+    assert frame["rank_calls"].to_list() == [
+        row.together.calls * row.together.communicator_size
+        for one in record.jobs or ()
+        for row in one.slowdowns()
+    ]
+    assert record.frame("jobs").select("job", "slowdown").rows() == [
+        (one.name, one.slowdown) for one in record.jobs or ()
+    ]
 
 
 def test_slowdown_of_flows_on_one_link(jobs: str) -> None:
@@ -98,8 +139,8 @@ def test_jobs_with_too_few_channels_are_slower(jobs: str, tmp_path: Path) -> Non
         one = part(record, name)
         assert (one.offloaded_calls, one.alone.offloaded_calls) == (5, 10)
         assert one.slowdown > 1
-        worst = max(row.max for row in one.slowdowns())
-        assert worst > max(row.p50 for row in one.slowdowns()) == pytest.approx(1, rel=CLOSE)
+        worst = max(row.ratio.max for row in one.slowdowns())
+        assert worst > max(row.ratio.p50 for row in one.slowdowns()) == pytest.approx(1, rel=CLOSE)
         assert [name, "switch", "50.0%", "10", "5"] in rows
 
 

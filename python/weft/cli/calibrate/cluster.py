@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft calibrate cluster`."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import click
 
 from weft.base.output import shown
 from weft.base.tables import console, new_table, print_table, print_title
+from weft.base.units import format_duration
 from weft.cli.common import output_option
 from weft.cli.files import Input, command
 from weft.cli.measurement_options import base_option, key_option, library_option
@@ -100,8 +102,11 @@ def cluster(
 
     on = console(stderr=True)
 
+    begun = time.monotonic()
+
     def progress(tries: int, loss: float) -> None:
-        on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
+        spent = format_duration(time.monotonic() - begun)
+        on.print(f"{tries} tries, {spent}: loss {loss:.4f}", soft_wrap=True)
 
     with api.base_of(base, topology) as (start, note):
         if note:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft calibrate host`."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 from weft.base.errors import WeftError
 from weft.base.output import shown
 from weft.base.tables import console, new_table, print_table, print_title
+from weft.base.units import format_duration
 from weft.cli.calibrate.here import here_options, measure_here
 from weft.cli.common import output_option
 from weft.cli.files import command, fabric_name, measured_table
@@ -118,8 +120,11 @@ def host(
     methods = dict.fromkeys(measured, host_rows.read_method(table, benchmark))
     on = console(stderr=True)
 
+    begun = time.monotonic()
+
     def progress(tries: int, loss: float) -> None:
-        on.print(f"{tries} tries: loss {loss:.4f}", soft_wrap=True)
+        spent = format_duration(time.monotonic() - begun)
+        on.print(f"{tries} tries, {spent}: loss {loss:.4f}", soft_wrap=True)
 
     fit = api.fit(fabric, found_keys, measured, methods, rows, fallback, progress)
     head = f"# Hosts fitted by `weft calibrate host` to {table.name}: {_quality(fit, measured)}.\n"

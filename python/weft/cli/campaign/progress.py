@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.text import Text
 
 from weft.base.tables import console
-from weft.base.units import plural
+from weft.base.units import format_duration, plural
 from weft.campaign.execution.work import TaskResult
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.file.runs import Run
@@ -120,7 +120,7 @@ class RunCounter:
                 parts.append(f"{self._states['elsewhere']:,} by others")
         parts.append(f"{self._running:,} running")
         if (left := self._left_s()) is not None:
-            parts.append(f"{_duration(left)} left" if short else f"about {_duration(left)} left")
+            parts.append(f"{'' if short else 'about '}{format_duration(left)} left")
         return ", ".join(parts)
 
     def _complain(self, run: Run, done: TaskResult) -> None:
@@ -167,13 +167,6 @@ class _Line(ProgressColumn):
     def render(self, task: Task) -> Text:
         text = self.shown.line(short=self._short) if self.shown else ""
         return Text(text, no_wrap=True, overflow="ellipsis")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @contextmanager

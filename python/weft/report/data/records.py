@@ -36,7 +36,7 @@ from weft.report.data.iterations import Iterations, parts_of
 from weft.report.data.study import Source, Study
 from weft.runs.faults.changes import of_fabric
 from weft.runs.record import Record, read_record
-from weft.runs.record_data import COMPARISON_SCHEMA
+from weft.runs.record_data import COMPARISON_SCHEMA, Part
 from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
 from weft.training.variants import MULTICAST, VARIANTS
@@ -226,6 +226,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
     found: dict[str, _Run] = {}
     trained: dict[str, IterationRecord] = {}
     stored: dict[tuple[str, ...], Certainty | None] = {}
+    compared: dict[int, Record] = {}
 
     def results() -> Iterator[tuple[str, Result]]:
         for one in given:
@@ -243,6 +244,8 @@ def of(given: Iterable[AnyRecord]) -> Study:
                 digests.append(run.digest)
                 if run.digest not in found:
                     found[run.digest] = run
+                    if any(job.alone for job in record.jobs or ()):
+                        compared[len(found)] = record
                     yield run.digest, Result(point={}, record=record)
             if isinstance(one, ComparisonRecord):
                 stored[tuple(digests[:2])] = one.certainty
@@ -267,13 +270,27 @@ def of(given: Iterable[AnyRecord]) -> Study:
         rows.drop("jobs", "collectives", "parts"),
         table.calls(rows),
         [_command(run.command) for run in runs],
-        dict.fromkeys((point["program"] for point in points), ""),
+        dict.fromkeys((point.get("program", "") for point in points), ""),
         iterations=_data_of(runs, points, trained, rows),
-        fabrics={point["fabric"]: run.file for point, run in zip(points, runs, strict=True)},
+        alone=_frames(compared, "jobs"),
+        slowdowns=_frames(compared, "slowdowns"),
+        fabrics={
+            point.get("fabric", ""): run.file for point, run in zip(points, runs, strict=True)
+        },
         library=_library(points),
         certainty_of=certainty_of,
         source=replace(_SOURCE, versions=sorted({one for run in runs for one in run.versions})),
     )
+
+
+def _frames(compared: Mapping[int, Record], part: Part) -> pl.DataFrame:
+    """Return the rows of runs whose jobs also ran alone, with the numbers of the runs."""
+    frames = [
+        frame.insert_column(0, pl.Series("run", [number] * len(frame)))
+        for number, record in compared.items()
+        if len(frame := record.frame(part))
+    ]
+    return pl.concat(frames) if frames else pl.DataFrame()
 
 
 def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:

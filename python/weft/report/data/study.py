@@ -108,6 +108,10 @@ class Study:
     """Data of training iterations."""
     jobs: pl.DataFrame = field(default_factory=pl.DataFrame)
     """Rows of `weft.campaign.table.jobs`; runs of jobs files are represented by their first job."""
+    alone: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """Jobs that also ran alone: rows of `Record.frame("jobs")`, with the number of the run."""
+    slowdowns: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """Their calls: rows of `Record.frame("slowdowns")`, likewise."""
 
     @cached_property
     def best_rows(self) -> frozenset[int]:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Section about the jobs of jobs files: the time of each job, and its gain from offloading."""
+"""Sections about the jobs of jobs files: time, gain from offloading, slowdown by other jobs."""
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from weft.base.units import format_ratio, plural
 from weft.campaign.file.columns import JOB_COLUMNS, job_name
@@ -10,6 +12,15 @@ from weft.report.page.sections import table
 from weft.report.page.words import in_time
 
 _MOST_ROWS, _MOST_OPEN = 200, 12
+_ALONE = """<section aria-labelledby="h-alone">
+<h2 id="h-alone">Slowdown by other jobs</h2>
+<p>{sentence}</p>
+{jobs}
+<p>{of_calls}</p>
+{calls}
+</section>
+"""
+_RATIOS = ("mean", "p50", "p95", "p99", "max")
 _SECTION = """<section aria-labelledby="h-jobs">
 <h2 id="h-jobs">Each job</h2>
 <p>{sentence}</p>
@@ -19,7 +30,53 @@ _SECTION = """<section aria-labelledby="h-jobs">
 
 
 def section(study: Study) -> str:
-    """Return the section; empty if no run executed a jobs file."""
+    """Return the sections; empty if no run was of a jobs file."""
+    return _each_job(study) + _slowdowns(study)
+
+
+def _slowdowns(study: Study) -> str:
+    if study.alone.is_empty():
+        return ""
+    several = study.alone["run"].n_unique() > 1
+    jobs = [
+        [
+            *_run(row, several=several),
+            f"{row['ranks']:,}",
+            in_time(row["alone_s"]) if row["alone_s"] is not None else "failed",
+            in_time(row["time_s"]) if row["time_s"] is not None else "failed",
+            "" if row["slowdown"] is None else format_ratio(row["slowdown"]),
+        ]
+        for row in study.alone.head(_MOST_ROWS).iter_rows(named=True)
+    ]
+    calls = [
+        [
+            *_run(row, several=several),
+            row["collective"],
+            f"{row['communicator_size']:,}",
+            f"{row['rank_calls']:,}",
+            *(format_ratio(row[name]) for name in _RATIOS),
+        ]
+        for row in study.slowdowns.head(_MOST_ROWS).iter_rows(named=True)
+    ]
+    run = ("run",) if several else ()
+    left = len(run) + 1
+    return _ALONE.format(
+        sentence="Each job also ran alone, on the same hosts. The slowdown is its time among the"
+        " others divided by its time alone.",
+        jobs=table((*run, "job", "ranks", "alone", "together", "slowdown"), jobs, left=left),
+        of_calls="Each call of a rank is compared with the same call alone; the table shows the"
+        " distribution of these ratios.",
+        calls=table(
+            (*run, "job", "collective", "ranks", "calls of ranks", *_RATIOS), calls, left=left + 1
+        ),
+    )
+
+
+def _run(row: Mapping[str, Any], *, several: bool) -> list[str]:
+    return [*([str(row["run"])] if several else []), row["job"]]
+
+
+def _each_job(study: Study) -> str:
     if study.jobs.is_empty():
         return ""
     keys = study.jobs.columns[: study.jobs.columns.index("run")]

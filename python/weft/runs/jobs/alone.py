@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Runs each job alone on the same hosts, to determine its slowdown among the other jobs.
 
+    with durations_kept(plan) as kept:
+        record = add_alone(launch.run(kept), kept)
+
 These runs have no background traffic.
 """
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from weft.base.process import Streams
-from weft.runs.jobs import launch
+from weft.base.process import Streams, work_directory
+from weft.runs.jobs import durations, launch
 from weft.runs.jobs.launch import PreparedJob, PreparedJobs
 from weft.runs.record import Record
 from weft.runs.record_data import AlonePart, JobPart
+
+
+@contextmanager
+def durations_kept(plan: PreparedJobs) -> Iterator[PreparedJobs]:
+    """Let a run of all jobs list the durations of calls, which `add_alone` compares."""
+    with work_directory() as work:
+        yield replace(plan, durations=work / "together")
 
 
 def add_alone(
@@ -23,15 +34,22 @@ def add_alone(
     The output of these runs is discarded. `told` is called with the name of each job before its
     run.
     """
+    assert plan.durations is not None
+    kept = plan.durations.with_name("alone")
     for job, prepared in zip(record.jobs or (), plan.jobs, strict=True):
         if told is not None:
             told(job.name)
         only = launch.run(
-            _plan_of(prepared, plan),
+            replace(_plan_of(prepared, plan), durations=kept),
             lambda _: None,
             Streams(subprocess.DEVNULL, None, subprocess.STDOUT),
         )
         job.alone = part_of(only.jobs[0] if only.jobs else job)
+        if not (job.failed or job.alone.failed):  # else ranks may be missing
+            job.alone.ratios = durations.ratios(
+                durations.read(plan.durations, job.name), durations.read(kept, job.name)
+            )
+        kept.unlink(missing_ok=True)
     return record
 
 

@@ -27,6 +27,7 @@ from weft.runs.jobs.outputs import Outputs, outputs
 from weft.runs.jobs.placement import Placed, place
 from weft.runs.options import Collectives
 from weft.runs.privatization.libraries import Library, fortran_runtime, uses_cxx_streams
+from weft.runs.progress import page
 from weft.runs.record import Record
 from weft.runs.record_data import JobPart, OutcomePart
 from weft.runs.request import Request
@@ -87,6 +88,8 @@ class PreparedJobs:
     """Faults of links and switches."""
     seen: limits.StartResources | None = None
     """Resources of the machine at the time of the check."""
+    durations: Path | None = None
+    """File for the durations of all calls."""
 
     @property
     def copies(self) -> bool:
@@ -267,15 +270,17 @@ def run(
     ):
         _describe(plan, destinations, work)
         launch.write_descriptions(one, work)
-        ended = run_child(
-            launch.build_command(one, work),
-            _environment(plan, one, work),
-            timeout_s=plan.request.limits.timeout_s,
-            memory_bytes=plan.request.limits.memory_bytes,
-            there_bytes=start.memory_bytes,
-            on_line=on_line,
-            streams=streams,
-        )
+        command, environment = launch.build_command(one, work), _environment(plan, one, work)
+        with page.followed(work):
+            ended = run_child(
+                command,
+                environment,
+                timeout_s=plan.request.limits.timeout_s,
+                memory_bytes=plan.request.limits.memory_bytes,
+                there_bytes=start.memory_bytes,
+                on_line=on_line,
+                streams=streams,
+            )
         record = launch.make_record(one, work, ended, start)
         return _complete(record, plan, work)
 
@@ -304,6 +309,7 @@ def _environment(plan: PreparedJobs, one: launch.PreparedRun, work: Path) -> dic
         launch.own_settings(one, work),
         program="",
         jobs=str(work / DESCRIPTION),
+        durations=str(plan.durations) if plan.durations else "",
         cxx_streams=any(map(uses_cxx_streams, binaries)),
     )
     environment = plan.simgrid.environment({**settings.without_own(os.environ), **ours.variables()})

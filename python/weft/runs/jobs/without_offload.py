@@ -39,6 +39,7 @@ def add_without_offload(record: Record, plan: PreparedJobs) -> Record:
         site=_site_without_switches(plan),
         file=replace(plan.file, jobs=tuple(one.job for one in jobs)),
         jobs=jobs,
+        durations=None,
     )
     hosts = launch.run(second, lambda _: None, Streams(subprocess.DEVNULL, None, subprocess.STDOUT))
     for job, without in zip(record.jobs or (), hosts.jobs or (), strict=True):

@@ -55,6 +55,12 @@ def has_best(plan: PreparedRun) -> bool:
     return plan.request.placement.platform is None and BEST not in named
 
 
+def number_of_runs(plan: PreparedRun, *, intervals: bool) -> int:
+    """Return how many runs a comparison has if all complete."""
+    ends = compare_intervals.number_of_runs(plan) if intervals else 0
+    return 2 + has_best(plan) + ends
+
+
 Runner = Callable[[PreparedRun], Record]
 
 

@@ -33,16 +33,31 @@ class IntervalEnds:
     high: PreparedRun
 
 
+RUNS_PER_VALUE = 4
+"""At both ends of its interval, with and without offload."""
+
+
 def ends(plan: PreparedRun) -> list[IntervalEnds]:
     """Prepare runs at both bounds of each interval, except for values set by the user."""
-    placement = plan.request.placement
-    if placement.fabric is None:
-        return []
-    file = Path(_core.load_fabric(placement.fabric).file)
+    file, intervals = _of_fabric(plan)
     return [
         IntervalEnds(key, *(_at(plan, file, key, end) for end in interval))
-        for key, interval in of_tables(read_toml(file), placement.changes).items()
+        for key, interval in intervals.items()
     ]
+
+
+def number_of_runs(plan: PreparedRun) -> int:
+    """Return how many runs the interval of the speed-up takes."""
+    return RUNS_PER_VALUE * len(_of_fabric(plan)[1])
+
+
+def _of_fabric(plan: PreparedRun) -> tuple[Path, dict[str, tuple[str, str]]]:
+    """Return the fabric's file and its intervals; none on SimGrid platforms."""
+    placement = plan.request.placement
+    if placement.fabric is None:
+        return Path(), {}
+    file = Path(_core.load_fabric(placement.fabric).file)
+    return file, of_tables(read_toml(file), placement.changes)
 
 
 def of_tables(tables: Mapping[str, Any], changes: Sequence[str]) -> dict[str, tuple[str, str]]:
