@@ -76,24 +76,31 @@ _ALL = (
 
 def cases(work: Path) -> dict[Key, Case]:
     """Compile the core and the program, and return the cases to run."""
+    program = compiled(work, "network_benchmark")
+    return {one.key: _case(one, program) for one in _ALL}
+
+
+def compiled(work: Path, name: str) -> Path:
+    """Compile the core and a program of this folder that needs no SimGrid."""
     build = work / "network"
-    _succeed(["cmake", "-S", str(ROOT), "-B", str(build), "-DWEFT_BENCHMARKS=ON"])
+    succeed(["cmake", "-S", str(ROOT), "-B", str(build), "-DWEFT_BENCHMARKS=ON"])
     jobs = str(os.cpu_count() or 1)
-    _succeed(["cmake", "--build", str(build), "--target", "network_benchmark", "-j", jobs])
-    return {one.key: _case(one, build / "network_benchmark") for one in _ALL}
+    succeed(["cmake", "--build", str(build), "--target", name, "-j", jobs])
+    return build / name
 
 
 def _case(one: Network, program: Path) -> Case:
     def run(messages: int) -> Carried:
         what = (one.fabric, str(one.ranks), one.collective, one.algorithm, str(one.bytes))
         command = [str(program), *what, one.placement, str(messages), *one.changes]
-        printed = json.loads(_succeed(command))
+        printed = json.loads(succeed(command))
         return Carried(printed["cpu_s"], printed["peak_bytes"])
 
     return Case(run, 1, *one.messages)
 
 
-def _succeed(command: Sequence[str]) -> str:
+def succeed(command: Sequence[str]) -> str:
+    """Return what a command prints."""
     result = subprocess.run(command, text=True, capture_output=True, check=False)
     if result.returncode != 0:
         raise WeftError(f"bench: {' '.join(command)} failed:\n{result.stderr.rstrip()}")

@@ -24,6 +24,7 @@ import in_network
 import large_fabrics
 import messages
 import network
+import packets
 import report_page
 import schedules
 from allreduce import Key, Standard
@@ -65,6 +66,8 @@ def main() -> None:
         built = large_fabrics.build_and_check()
         multicast = large_fabrics.multicast_allgather(work)
         costs |= measure(large_fabrics.all_ranks(work), 1, lambda _: None)
+        print("bench: packets", file=sys.stderr, flush=True)
+        of_packets = packets.standards(work)
         print("bench: campaigns", file=sys.stderr, flush=True)
         of_campaigns = campaigns.standards(work)
         print("bench: the page of 10,000 runs", file=sys.stderr, flush=True)
@@ -78,6 +81,7 @@ def main() -> None:
         *schedules.standards(costs),
         *messages.standards(costs),
         *network.standards(costs),
+        *of_packets,
         *forwarding_cache.standards(costs),
         *large_fabrics.standards(built, multicast, costs),
         *of_campaigns,
