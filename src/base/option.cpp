@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
 
 namespace weft {
 
@@ -137,6 +139,32 @@ template <class Q> std::string quantity_text(Q value, const std::string& base_un
 }
 
 } // namespace
+
+bool is_plain(const std::string& text)
+{
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return end == text.c_str() + text.size() && not text.empty() &&
+         text.find_first_not_of("0123456789.eE+-") == text.npos;
+}
+
+void refuse(const std::string& text, const std::string& allowed)
+{
+  throw std::runtime_error("found \"" + text + "\"; allowed: " + allowed);
+}
+
+void parse(const std::string& text, int& into)
+{
+  const bool digits = not text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+  if (not digits || std::stoi(text) == 0)
+    refuse(text, "an integer above zero");
+  into = std::stoi(text);
+}
+
+void parse(const std::string& text, std::string& into)
+{
+  into = text;
+}
 
 std::string text(int value)
 {

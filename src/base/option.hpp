@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace weft {
@@ -158,6 +159,41 @@ template <Named E> std::string text(E value)
 {
   return text(std::string(to_text(value)));
 }
+
+/* Values that are written as plain text, without the types of option files. Numbers of quantities without a unit are in
+ * base units. Throw std::runtime_error with what was found and what is allowed. */
+void parse(const std::string& text, int& into);
+void parse(const std::string& text, std::string& into);
+/** Returns whether @p text is a number without a unit. */
+bool is_plain(const std::string& text);
+/** Throws std::runtime_error with "found "TEXT"; allowed: ALLOWED". */
+[[noreturn]] void refuse(const std::string& text, const std::string& allowed);
+template <int B, int S, int F> void parse(const std::string& text, Quantity<B, S, F>& into)
+{
+  using Q = Quantity<B, S, F>;
+  into    = is_plain(text) ? Q(std::stod(text)) : weft::parse<Q>(text);
+  if (into < Q())
+    refuse(text, "zero or more");
+}
+template <Named E> void parse(const std::string& text, E& into)
+{
+  const std::optional<E> value = find_named<E>(text);
+  if (not value)
+    refuse(text, join(names_of<E>()));
+  into = *value;
+}
+
+/** Value without a unit: quantities in base units, named values by their names. */
+using Plain = std::variant<int, double, std::string, std::vector<int>, std::vector<std::string>>;
+template <class V> Plain plain(const V& value)
+{
+  if constexpr (Named<V>)
+    return std::string(to_text(value));
+  else if constexpr (requires { value.value(); })
+    return value.value();
+  else
+    return value;
+}
 } // namespace option_value
 
 /** Row of a schema: a key of a table, its meaning, and the member of @p T that it sets. */
@@ -169,6 +205,9 @@ template <class T> struct Option {
   std::string type;
   std::function<bool(const OptionTable&, T&)> read; ///< sets the member and returns true, if the key is present
   std::function<std::string(const T&)> text;        ///< formats the member's value for help
+  std::function<option_value::Plain(const T&)> plain;
+  /// Sets the member to a value outside option files; throws std::runtime_error. Empty for numbers and lists.
+  std::function<void(const std::string&, T&)> parse;
 
   template <class V>
   Option(std::string its_key, std::string its_meaning, V T::* member, Need whether = Need::required,
@@ -184,7 +223,10 @@ template <class T> struct Option {
         into.*member = *value;
       return value.has_value();
     };
-    text = [member](const T& from) { return option_value::text(from.*member); };
+    text  = [member](const T& from) { return option_value::text(from.*member); };
+    plain = [member](const T& from) { return option_value::plain(from.*member); };
+    if constexpr (requires(V& value) { option_value::parse(std::string(), value); })
+      parse = [member](const std::string& given, T& into) { option_value::parse(given, into.*member); };
   }
 
   OptionHelp help() const

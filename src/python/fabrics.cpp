@@ -36,27 +36,36 @@ template <class Get> auto of_model(Get get)
   return [get](const NamedSwitch& one) { return std::invoke(get, *one.model); };
 }
 
+/** Returns the fields of a switch: the keys of [switch], and what follows from them. */
+std::vector<Field<NamedSwitch>> switch_fields()
+{
+  std::vector<Field<NamedSwitch>> fields{
+      {"name", &NamedSwitch::name},
+      {"preset", of_model(&SwitchModel::preset)},
+      {"smart", of_model(&SwitchModel::smart)},
+      {"looks_up_by", of_model([](const SwitchModel& model) { return model.forwarding.kind; })}};
+  const auto model = [](const NamedSwitch& one) -> const SwitchModel& { return *one.model; };
+  for (const Option<SwitchModel>& row : switch_options())
+    if (row.key == "forwarding_latency")
+      fields.emplace_back("forwarding_latency_s", of_model(&SwitchModel::hop_latency));
+    else
+      fields.emplace_back(row, model);
+  fields.emplace_back("window_bytes", of_model(&SwitchModel::window));
+  fields.emplace_back("offload", of_model([](const SwitchModel& of) { return OFFLOAD.all(of.capabilities); }));
+  return fields;
+}
+
 const RowKind<"Switch", NamedSwitch> SWITCH{
-    "One switch; fields from `processing_latency_s` on apply to smart switches only.",
-    {{"name", &NamedSwitch::name},
-     {"preset", of_model(&SwitchModel::preset)},
-     {"smart", of_model(&SwitchModel::smart)},
-     {"max_ports", of_model(&SwitchModel::max_ports)},
-     {"forwarding_latency_s", of_model(&SwitchModel::hop_latency)},
-     {"looks_up_by", of_model([](const SwitchModel& model) { return model.forwarding.kind; })},
-     {"processing_latency_s", of_model(&SwitchModel::processing_latency)},
-     {"pipe_ports", of_model(&SwitchModel::pipe_ports)},
-     {"pipe_latency_s", of_model(&SwitchModel::pipe_latency)},
-     {"turnaround_s", of_model(&SwitchModel::turnaround)},
-     {"window_bytes", of_model(&SwitchModel::window)},
-     {"channels", of_model(&SwitchModel::channels)},
-     {"slots", of_model(&SwitchModel::slots)},
-     {"total_slots", of_model(&SwitchModel::total_slots)},
-     {"payload_bytes", of_model(&SwitchModel::payload)},
-     {"packet_overhead_bytes", of_model(&SwitchModel::packet_overhead)},
-     {"aggregation_rate_Bps", of_model(&SwitchModel::aggregation_rate)},
-     {"streaming_from_bytes", of_model(&SwitchModel::streaming_from)},
-     {"offload", of_model([](const SwitchModel& model) { return OFFLOAD.all(model.capabilities); })}}};
+    "One switch; fields from `processing_latency_s` on apply to smart switches only.", switch_fields()};
+
+/** Returns the keys that switches of platforms have as properties, each with the field of a switch. */
+std::vector<std::pair<std::string, std::string>> property_keys()
+{
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const Option<SwitchModel>& row : switch_properties())
+    keys.emplace_back(row.key, row.key + unit_suffix(row.type));
+  return keys;
+}
 
 const RowKind<"Host", HostModel> HOST{"Parameters of every host.",
                                       {{"preset", &HostModel::preset},
@@ -325,6 +334,9 @@ void bind_fabrics(py::module_& module)
              "Read a fabric file, or a shipped fabric by its name; each of `changes`, TABLE.KEY=VALUE, overrides a "
              "key. Raises UserError.");
   module.def("list_fabrics", [] { return list_shared("fabrics"); }, "Names of the shipped fabrics.");
+  module.def(
+      "switch_properties", &property_keys,
+      "Keys of [switch] that switches of SimGrid platforms have as properties, each with its field in a Switch.");
   module.def(
       "list_presets", [](const std::string& kind) { return list_shared("presets/" + kind); }, py::arg("kind"),
       "Names of the presets of a kind: switch, nic, host or progress_engine.");

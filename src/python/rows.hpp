@@ -7,12 +7,14 @@
 #pragma once
 
 #include "base/named.hpp"
+#include "base/option.hpp"
 #include "base/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -21,6 +23,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace weft::python {
@@ -112,6 +115,15 @@ inline std::vector<KindOfRow>& row_kinds()
   return kinds;
 }
 
+/** Returns the end of the name of a key, given in base units, by its type in option files. */
+inline std::string unit_suffix(const std::string& type)
+{
+  static const std::map<std::string, std::string> ENDS{
+      {"duration", "_s"}, {"size", "_bytes"}, {"bandwidth", "_Bps"}, {"speed", "_flops"}, {"frequency", "_per_s"}};
+  const auto found = ENDS.find(type);
+  return found == ENDS.end() ? "" : found->second;
+}
+
 /** Key of a row for a T, and the getter of its value: a member, a member function, or a function of a T. */
 template <class T> struct Field {
   std::string name;
@@ -123,6 +135,17 @@ template <class T> struct Field {
       : name(std::move(key)),
         type(TypeName<std::remove_cvref_t<decltype(plain(std::invoke(find, std::declval<const T&>())))>>::name()),
         get([find](const T& of) { return object_of(plain(std::invoke(find, of))); })
+  {
+  }
+
+  /** Field of a key of an option file, through which @p model leads to the options. Its name ends with the unit. */
+  template <class M, class Model>
+  Field(const Option<M>& row, Model model)
+      : name(row.key + unit_suffix(row.type)),
+        type(std::visit([]<class V>(const V&) { return TypeName<V>::name(); }, row.plain(M()))),
+        get([plain = row.plain, model](const T& of) {
+          return std::visit([](const auto& value) { return object_of(value); }, plain(model(of)));
+        })
   {
   }
 };

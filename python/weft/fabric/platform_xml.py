@@ -16,7 +16,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from xml.sax.saxutils import quoteattr
 
 from weft import _core
@@ -297,19 +297,12 @@ def _shared(number: int) -> str:
 
 def _properties(switch: "Switch", nic: "Nic", across_pipes_s: float) -> dict[str, str]:
     """Return the properties of a smart switch, in bytes and seconds as in the paper."""
+    values = cast("Mapping[str, Any]", switch)
     properties = {
         "preset": switch["preset"] or _NO_PRESET,
-        "max_ports": switch["max_ports"],
-        "forwarding_latency": switch["forwarding_latency_s"],
+        **{key: values[name] for key, name in _core.switch_properties()},
         "processing_latency": switch["processing_latency_s"] + across_pipes_s,
         "turnaround": switch["turnaround_s"] + across_pipes_s,
-        "channels": switch["channels"],
-        "slots": switch["slots"],
-        "total_slots": switch["total_slots"],
-        "payload": switch["payload_bytes"],
-        "packet_overhead": switch["packet_overhead_bytes"],
-        "aggregation_rate": switch["aggregation_rate_Bps"],
-        "streaming_from": switch["streaming_from_bytes"],
         "offload": _offload(switch["offload"]),
         "offload_overhead": nic["offload_overhead_s"],
         "message_gap": nic["message_gap_s"],
@@ -318,20 +311,13 @@ def _properties(switch: "Switch", nic: "Nic", across_pipes_s: float) -> dict[str
         "host_reduce": nic["host_reduce"],
         "host_bcast": nic["host_bcast"],
     }
-    # Omitted if zero, infinite (for no limit) or the default.
-    optional = {
-        "total_slots": 0,
-        "aggregation_rate": math.inf,
-        "streaming_from": math.inf,
-        "offload_copy_rate": math.inf,
-        "contributions": "per-rank",
-        "host_reduce": "binomial",
-        "host_bcast": "binomial",
-    }
+    # Omitted if infinite (for no limit), a count of zero, or the default.
+    usual = {"contributions": "per-rank", "host_reduce": "binomial", "host_bcast": "binomial"}
     return {
         key: _number(value) if isinstance(value, float) else str(value)
         for key, value in properties.items()
-        if optional.get(key) != value
+        if value != math.inf and not (isinstance(value, int) and value == 0)
+        if usual.get(key) != value
     }
 
 

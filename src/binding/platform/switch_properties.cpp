@@ -37,32 +37,18 @@ public:
     throw UserError(place(key) + ": " + problem);
   }
 
-  template <class Q> void read(const std::string& key, Q& into, const char* plain_unit) const
+  /** Sets the member of a row to the property of that name, if there is one. Belbeisi et al. (CF '26) give seconds and
+   * bytes as plain numbers. */
+  template <class T> void read(const Option<T>& row, T& into) const
   {
-    const std::optional<std::string> text = find(key);
+    const std::optional<std::string> text = find(row.key);
     if (not text)
       return;
     try {
-      // Belbeisi et al. (CF '26) give seconds and bytes as plain numbers.
-      const bool plain = text->find_first_not_of("0123456789.eE+-") == std::string::npos;
-      into             = parse<Q>(plain ? *text + plain_unit : *text);
-    } catch (const UnitError& error) {
-      fail(key, error.what());
+      row.parse(*text, into);
+    } catch (const std::runtime_error& error) {
+      fail(row.key, error.what());
     }
-    if (into < Q())
-      fail(key, "found \"" + *text + "\"; allowed: zero or more");
-  }
-
-  void read(const std::string& key, int& into) const
-  {
-    const std::optional<std::string> text = find(key);
-    if (not text)
-      return;
-    const bool digits =
-        not text->empty() && text->size() < 10 && text->find_first_not_of("0123456789") == std::string::npos;
-    if (not digits || std::stoi(*text) == 0)
-      fail(key, "found \"" + *text + "\"; allowed: an integer above zero");
-    into = std::stoi(*text);
   }
 
   SwitchModel preset() const
@@ -107,25 +93,16 @@ SwitchModel read_switch_properties(const std::string& file, const sg::Host* host
   const PropertyReader reader(file, host);
   reader.require("max_ports");
   SwitchModel model = reader.preset();
-  reader.read("max_ports", model.max_ports);
-  reader.read("channels", model.channels);
-  reader.read("slots", model.slots);
-  reader.read("total_slots", model.total_slots);
-  reader.read("processing_latency", model.processing_latency, "s");
-  reader.read("turnaround", model.turnaround, "s");
-  reader.read("payload", model.payload, "B");
-  reader.read("packet_overhead", model.packet_overhead, "B");
-  reader.read("aggregation_rate", model.aggregation_rate, "Bps");
-  if (not(model.aggregation_rate > BytesPerSecond()))
-    reader.fail("aggregation_rate", "found zero; allowed: more than zero, or none");
-  reader.read("streaming_from", model.streaming_from, "B");
-  if (const std::optional<std::string> offload = reader.find("offload"))
-    model.capabilities = parse_capabilities(*offload, reader.place("offload"));
   // The latencies of the platform's links include forwarding; only what a tree switch passes on
   // pays it here.
   model.forwarding_latency = Seconds();
   model.forwarding         = {};
-  reader.read("forwarding_latency", model.forwarding_latency, "s");
+  for (const Option<SwitchModel>& row : switch_properties())
+    reader.read(row, model);
+  if (not(model.aggregation_rate > BytesPerSecond()))
+    reader.fail("aggregation_rate", "found zero; allowed: more than zero, or none");
+  if (const std::optional<std::string> offload = reader.find("offload"))
+    model.capabilities = parse_capabilities(*offload, reader.place("offload"));
   if (const std::string meeting = meeting_of(host);
       meeting != "nearest" && meeting != "centre" && meeting != "next-to-hosts")
     reader.fail("meeting", "found \"" + meeting + "\"; allowed: nearest, centre, next-to-hosts");
@@ -150,9 +127,9 @@ NicModel read_nic_properties(const std::string& file, const std::vector<sg::Host
         reader.fail(key, "found \"" + *text + "\", and host \"" + other->get_name() + "\" has \"" + said +
                              "\"; allowed: one value, because all NICs are equal");
     }
-    reader.read("offload_overhead", nic.offload_overhead, "s");
-    reader.read("message_gap", nic.message_gap, "s");
-    reader.read("offload_copy_rate", nic.offload_copy_rate, "Bps");
+    for (const Option<NicModel>& row : nic_options())
+      if (row.key == "offload_overhead" || row.key == "message_gap" || row.key == "offload_copy_rate")
+        reader.read(row, nic);
     if (not(nic.offload_copy_rate > BytesPerSecond()))
       reader.fail("offload_copy_rate", "found zero; allowed: more than zero, or none");
     if (const std::optional<std::string> text = reader.find("contributions")) {

@@ -64,6 +64,15 @@ const std::vector<Option<SwitchModel>>& switch_options()
   return ROWS;
 }
 
+std::vector<Option<SwitchModel>> switch_properties()
+{
+  static const std::set<std::string> OF_FABRICS{"pipe_ports", "pipe_latency", "channel_sharing", "job_channels",
+                                                "stream_sharing"};
+  std::vector<Option<SwitchModel>> rows = switch_options();
+  std::erase_if(rows, [](const Option<SwitchModel>& row) { return OF_FABRICS.contains(row.key); });
+  return rows;
+}
+
 namespace {
 
 /** Reads the tables in a [switch] table. [[offload]] tables replace those of a preset, so that a file can also remove

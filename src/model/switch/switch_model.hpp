@@ -98,6 +98,9 @@ struct SwitchModel {
 
 /** Returns the keys of a [switch] table and of presets/switch/. */
 const std::vector<Option<SwitchModel>>& switch_options();
+/** Returns the keys that switches of SimGrid platforms have too, as properties: all but those of pipelines, since
+ *  platforms have no ports, and of what several jobs share, since jobs run on fabrics. */
+std::vector<Option<SwitchModel>> switch_properties();
 /** Reads a [switch] table with its preset. A smart switch needs all aggregation values. */
 SwitchModel read_switch(const OptionTable& table);
 /** Reads a table of exceptions to @p standard: a preset replaces it, keys override single values. @p others: keys of

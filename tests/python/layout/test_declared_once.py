@@ -66,6 +66,15 @@ EXAMPLES = [
         ),
     ),
     Example(
+        "key of [switch], also a property of SimGrid platforms, and a field for Python",
+        "streaming_from",
+        r"\bstreaming_from",
+        frozenset({"src/model/switch/switch_model.cpp", "src/model/switch/switch_model.hpp"}),
+        frozenset(
+            {"python/weft/calibrate/switch/switch.py", "src/collective/in_network/traffic.hpp"}
+        ),
+    ),
+    Example(
         "key of fault files",
         "go_back",
         r"(?<!::)\bgo_back(?!\()",
