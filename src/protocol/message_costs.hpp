@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/units.hpp"
-#include "fabric/fabric_tables.hpp"
+#include "model/host/host_model.hpp"
 #include "model/host/mpi_model.hpp"
 
 #include <functional>

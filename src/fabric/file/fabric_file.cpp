@@ -15,53 +15,6 @@
 namespace weft {
 namespace {
 
-/** Returns the names of the keys of a table. */
-template <class T> std::vector<std::string> keys_of(const std::vector<Option<T>>& rows)
-{
-  std::vector<std::string> keys;
-  keys.reserve(rows.size());
-  for (const Option<T>& row : rows)
-    keys.push_back(row.key);
-  return keys;
-}
-
-LinkTable read_link(const OptionTable& table)
-{
-  LinkTable link;
-  const auto given = read_options(table, link_options(), keys_of(link_sharing_options()), link.model);
-  read_options(table, link_sharing_options(), keys_of(link_options()), link);
-  require_options(table, link_options(), given);
-  return link;
-}
-
-/** Removes keys from `unmeasured` that the fabric file itself sets. */
-void check_unmeasured(const OptionTable& table, HostModel& model)
-{
-  if (not table.has("unmeasured")) {
-    std::erase_if(model.unmeasured, [&](const std::string& key) { return table.has(key); });
-    return;
-  }
-  std::vector<std::string> known;
-  for (const Option<HostModel>& row : host_options())
-    known.push_back(row.key);
-  for (const std::string& key : model.unmeasured)
-    check_name(table, "unmeasured", key, known);
-}
-
-/** Refuses socket keys whose prerequisites are missing, and checks `unmeasured`. */
-void check_host(const OptionTable& table, HostModel& model)
-{
-  check_unmeasured(table, model);
-  const bool limited = model.shared_cache_bandwidth.value() < std::numeric_limits<double>::infinity();
-  if (limited && (not model.has_sockets() || not model.shares_memory()))
-    table.fail("shared_cache_bandwidth", "it needs sockets and memory_bandwidth beside it");
-  const bool crosses =
-      model.intersocket_latency > Seconds() || model.intersocket_rate.value() < std::numeric_limits<double>::infinity();
-  if (crosses && model.sockets < 2)
-    table.fail(model.intersocket_latency > Seconds() ? "intersocket_latency" : "intersocket_rate",
-               "messages between sockets need at least 2; write sockets = 2");
-}
-
 std::string find_fabric(const std::string& name_or_path)
 {
   namespace fs = std::filesystem;
@@ -166,9 +119,7 @@ class FabricReader {
     check_tables();
     Missing missing;
     missing.read(0, [&] { return read_about(), 0; });
-    parts_.host           = missing.read(HostModel(), [&] {
-      return read_device<HostModel>(file_.table("host"), "host", host_options(), {}, check_host);
-    });
+    parts_.host           = missing.read(HostModel(), [&] { return read_host(file_.table("host")); });
     parts_.nic            = missing.read(NicModel(), [&] { return read_nic(file_.table("nic")); });
     const auto read_model = [&] { return read_switch(file_.table("switch")); };
     if (file_.has("switch"))
