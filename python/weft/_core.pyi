@@ -259,21 +259,24 @@ class Switch(typing.TypedDict):
     name: str
     preset: str
     smart: bool
+    looks_up_by: str
     max_ports: int
     forwarding_latency_s: float
-    looks_up_by: str
     processing_latency_s: float
     pipe_ports: int
     pipe_latency_s: float
     turnaround_s: float
-    window_bytes: float
     channels: int
+    channel_sharing: str
+    job_channels: int
     slots: int
     total_slots: int
     payload_bytes: float
     packet_overhead_bytes: float
     aggregation_rate_Bps: float
     streaming_from_bytes: float
+    stream_sharing: str
+    window_bytes: float
     offload: list[Offload]
 
 class Table(typing.TypedDict):
@@ -372,6 +375,7 @@ __all__: list[str] = [
     "simgrid_version",
     "smpi_fallbacks",
     "streaming_time",
+    "switch_properties",
     "topologies",
     "tunings",
     "tunings_off",
@@ -863,6 +867,11 @@ def streaming_time(
 ) -> numpy.typing.NDArray[numpy.float64]:
     """
     Seconds in which the packets of messages pass a link that nothing else uses.
+    """
+
+def switch_properties() -> list[tuple[str, str]]:
+    """
+    Keys of [switch] that switches of SimGrid platforms have as properties, each with its field in a Switch.
     """
 
 def topologies() -> list[Topology]:
