@@ -227,7 +227,7 @@ def test_commands_that_are_not_run_are_ones_at_least() -> None:
 
 
 def test_the_page_of_platforms_names_every_variable_that_the_platform_reads() -> None:
-    settings = ROOT / "src" / "binding" / "settings" / "settings.cpp"
+    settings = ROOT / "src" / "binding" / "settings" / "settings.hpp"
     read = set(re.findall(r'"(WEFT_\w+)"', settings.read_text(encoding="utf-8")))
     assert len(read) > 5
     page = (ROOT / "docs" / "simgrid-platforms.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from weft.base.process import Streams, work_directory
-from weft.runs.jobs import durations, launch
+from weft.runs.jobs import launch
 from weft.runs.jobs.launch import PreparedJob, PreparedJobs
 from weft.runs.record import Record
 from weft.runs.record_data import AlonePart, JobPart
@@ -34,6 +34,8 @@ def add_alone(
     The output of these runs is discarded. `told` is called with the name of each job before its
     run.
     """
+    from weft.runs.jobs import durations  # NumPy, which most runs do not need
+
     assert plan.durations is not None
     kept = plan.durations.with_name("alone")
     for job, prepared in zip(record.jobs or (), plan.jobs, strict=True):
