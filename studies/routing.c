@@ -33,7 +33,7 @@ static void shuffle(int* order, int count, uint64_t* state)
   }
 }
 
-/* Returns at the same time on all ranks, but for a nanosecond. */
+/* Returns on all ranks at the same time, to within a nanosecond. */
 static void start_together(void)
 {
   const double own = MPI_Wtime();

@@ -82,7 +82,7 @@ class LinkClassRecord(Model):
     exposed_s: float
     """Exposed communication that a link of this class limits, mean of the ranks."""
     carried_s: float
-    """Fraction of it in which the limiting links carry communication."""
+    """Fraction of the exposed time in which the limiting links carry communication."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -158,7 +158,7 @@ _ORDER = ("computation", "exposed", "waiting", "idle")
 
 
 def _merged(study: Study) -> list[str]:
-    """Return the time uses of all runs in order; all kinds of waiting count as one."""
+    """Return the time breakdown of each run, in order; all kinds of waiting are combined."""
     found = {_name(part) for parts in study.iterations.parts.values() for part in parts}
     return sorted(found, key=lambda part: (_ORDER.index(part.split()[0]), part))
 

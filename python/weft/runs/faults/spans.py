@@ -10,7 +10,7 @@ from weft.runs.faults.file import DOWN, LOSSY, NO_STATE, REPAIRED, SLOW, STILL
 
 @dataclass(frozen=True)
 class Event:
-    """A fault or a repair, as the record has it."""
+    """A fault or repair as listed in the record."""
 
     at_s: float
     what: str
