@@ -126,9 +126,9 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
   if (model.balances() && given.contains("retransmission") && model.retransmission == Retransmission::in_order)
     table.fail("retransmission", "found " + table.found("retransmission") +
                                      ", which rejects packets that overtake "
-                                     "others, as load_balancing = \"" +
+                                     "others, as load_balancing = " +
                                      std::string(to_text(model.load_balancing)) +
-                                     "\" lets them; allowed: \"selective\", or load_balancing = \"route\"");
+                                     R"( lets them; allowed: "selective", or load_balancing = "route")");
   if (given.contains("ecn_min") != given.contains("ecn_max"))
     table.fail(given.contains("ecn_min") ? "ecn_min" : "ecn_max", "found alone; allowed: ecn_min and ecn_max, or "
                                                                   "neither");

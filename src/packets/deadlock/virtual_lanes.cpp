@@ -146,6 +146,7 @@ int VirtualLanes::after(int lane, LinkId link, LinkId onward) const
 std::vector<int> VirtualLanes::lanes(std::span<const LinkId> route) const
 {
   std::vector<int> all;
+  all.reserve(route.size());
   for (std::size_t at = 0; at < route.size(); ++at)
     all.push_back(at == 0 ? 0 : after(all.back(), route[at - 1], route[at]));
   return all;

@@ -59,10 +59,13 @@ class Target:
     read: Callable[[Path], str]
 
 
-def _texts(*patterns: str) -> list[str]:
-    files = [path for pattern in patterns for path in sorted(SHARED.glob(pattern))]
+def _texts(*patterns: str, folder: Path = SHARED) -> list[str]:
+    files = [path for pattern in patterns for path in sorted(folder.glob(pattern))]
+    assert files, patterns
     return [path.read_text("utf-8") for path in files if path.stat().st_size < 50_000]
 
+
+_TESTBED = Path(inventory.__file__).parents[1]
 
 _POLICY = """
 [[policy]]
@@ -466,9 +469,7 @@ def targets(directory: Path) -> list[Target]:
     return [
         Target("fabric", "f.toml", [*fabrics, _CUSTOM, _CUSTOM, _CUSTOM], _fabric),
         Target("engine", "e.toml", _texts("presets/progress_engine/*.toml"), _engine),
-        Target(
-            "inventory", "i.toml", _texts("testbed/weft_testbed/inventories/*.toml"), _inventory
-        ),
+        Target("inventory", "i.toml", _texts("inventories/*.toml", folder=_TESTBED), _inventory),
         Target("plan", "p.json", [*_plan_texts(directory)], _plan),
         Target("selection", "s.toml", [*_texts("presets/mpi/*.toml")], _selection),
         Target("rules", "rules.conf", [_RULES], _selection),
