@@ -36,8 +36,18 @@ def declared(requirements: list[str]) -> dict[str, str]:
     return found
 
 
+def of_testbed() -> list[str]:
+    """Return what the distribution of the extra `testbed` needs besides weft."""
+    file = ROOT / "testbed" / "pyproject.toml"
+    project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+    needed: list[str] = project["dependencies"]
+    own, *others = needed
+    assert own == f"{PROJECT['project']['name']}=={PROJECT['project']['version']}"
+    return others
+
+
 EXTRAS = {
-    name: declared(packages)
+    name: declared(of_testbed() if name == "testbed" else packages)
     for name, packages in PROJECT["project"]["optional-dependencies"].items()
     if name != "all"
 }
