@@ -109,12 +109,12 @@ class Record {
   std::vector<HostedCall> host_calls_;
 
 public:
-  bool keep_events     = false;
-  bool keep_durations  = false;
+  bool keep_events    = false;
+  bool keep_durations = false;
   std::optional<CallDurations> durations; ///< of all calls, if they are listed
-  bool host_stages     = false;  ///< true if ranks of a host combined their contributions to an offloaded call
-  std::string messages = "smpi"; ///< transport of point-to-point messages
-  std::string messages_reason;   ///< reason why the requested transport was not used
+  bool host_stages     = false;           ///< true if ranks of a host combined their contributions to an offloaded call
+  std::string messages = "smpi";          ///< transport of point-to-point messages
+  std::string messages_reason;            ///< reason why the requested transport was not used
   Outcome outcome;
 
   /** Counts one rank's call. @p algorithm: weft's algorithm on the hosts; empty if none executed the call. @p world:
