@@ -209,3 +209,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 def on_page_content(content: str, **_: Any) -> str:
     """Replace the numbered placeholders in a notebook's page with its outputs."""
     return _OUTPUT.sub(lambda place: f"{place[1]}{_outputs[int(place[2])]}{place[3]}", content)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Remove the theme's source maps, which only its developers need."""
+    for path in Path(config.site_dir).rglob("*.map"):
+        path.unlink()
