@@ -4,7 +4,7 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from itertools import permutations
@@ -35,7 +35,7 @@ from weft.runs.faults.presets import HOST, LINK, NIC
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
 _GPU_CLUSTER = "gpu_cluster"
-"""Kind of topology whose hosts are GPUs of nodes; their parts are named NODE.PART."""
+"""Kind of topology whose hosts are GPUs of nodes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +251,11 @@ def _refuse_contradictions(file: FaultFile, events: Sequence[Event]) -> None:
                 )
 
 
+def _node(name: str) -> str:
+    """Return the node of a part of a cluster of GPUs, which is named NODE.PART."""
+    return name.rpartition(".")[0]
+
+
 class _Finder:
     """Finds links, switches and hosts of a fabric by name or pattern."""
 
@@ -258,57 +263,37 @@ class _Finder:
         self._fabric = fabric
         self._cables: dict[str, tuple[int, ...]] = {}
         self._links: dict[str, tuple[int, ...]] = {}
-        self._of_host: dict[int, list[int]] = defaultdict(list)
-        self._of_nic: dict[int, list[int]] = self._of_host
-        self._outside: set[int] | None = None
-        """Switches outside of nodes; None if no host is a GPU of a node."""
+        self._of_vertex: dict[int, list[int]] = defaultdict(list)
+        """Links of the cables of each host and switch."""
+        self._of_hosts: set[int] = set()
+        """Links between hosts or their nodes and the network."""
+        self._leaves: set[int] = set()
+        """Switches with such a link."""
         hosts = len(fabric.hosts)
+        names = [*fabric.hosts, *(one["name"] for one in fabric.switches)]
+        of_gpus = fabric.topology == _GPU_CLUSTER
+        nodes = {_node(name) for name in fabric.hosts} if of_gpus else set()
+        self._inside = [at < hosts or _node(name) in nodes for at, name in enumerate(names)]
+        """By vertex, true for hosts and for parts of their nodes."""
+        nics: dict[int, set[int]] = defaultdict(set)
         for number, cable in enumerate(fabric.cables()):
             both = (2 * number, 2 * number + 1)
             self._cables[cable["name"]] = both
             for link, direction in zip(both, _DIRECTIONS, strict=True):
                 self._links[f"{cable['name']}.{direction}"] = (link,)
-            for end in (cable["lower"], cable["upper"]):
-                if end < hosts:
-                    self._of_host[end].extend(both)
-        if fabric.topology == _GPU_CLUSTER:
-            self._find_nodes()
-        else:
-            self._find_leaves([number < hosts for number in range(hosts + len(fabric.switches))])
-
-    def _find_nodes(self) -> None:
-        """Find NICs, whose cables to the network stand for those of hosts.
-
-        Published rates are of the network, not of what is inside a node.
-        """
-        names = [*self._fabric.hosts, *(one["name"] for one in self._fabric.switches)]
-        hosts = len(self._fabric.hosts)
-        nodes = {name.rpartition(".")[0] for name in self._fabric.hosts}
-        inside = [name.rpartition(".")[0] in nodes for name in names]
-        of_vertex: dict[int, list[int]] = defaultdict(list)
-        nics: dict[int, set[int]] = defaultdict(set)
-        for number, cable in enumerate(self._fabric.cables()):
             for end, other in permutations((cable["lower"], cable["upper"])):
-                of_vertex[end] += (2 * number, 2 * number + 1)
-                if end < hosts and ".nic-" in names[other]:
-                    nics[end].add(other)
-        self._of_nic = {
-            gpu: [link for nic in sorted(its) for link in of_vertex[nic]]
-            for gpu, its in nics.items()
-        }
-        self._outside = {n - hosts for n in range(hosts, len(names)) if not inside[n]}
-        self._find_leaves(inside)
-
-    def _find_leaves(self, inside: Sequence[bool]) -> None:
-        """Find the cables from hosts or nodes to switches outside, and these switches."""
-        hosts = len(self._fabric.hosts)
-        self._of_hosts: set[int] = set()
-        self._leaves: set[int] = set()
-        for number, cable in enumerate(self._fabric.cables()):
-            for end, other in permutations((cable["lower"], cable["upper"])):
-                if inside[end] and not inside[other]:
-                    self._of_hosts |= {2 * number, 2 * number + 1}
+                self._of_vertex[end].extend(both)
+                if self._inside[end] and not self._inside[other]:
+                    self._of_hosts.update(both)
                     self._leaves.add(other - hosts)
+                if of_gpus and end < hosts and ".nic-" in names[other]:
+                    nics[end].add(other)
+        self._of_nic: Mapping[int, Sequence[int]] = self._of_vertex
+        if of_gpus:
+            self._of_nic = {
+                gpu: [link for nic in sorted(its) for link in self._of_vertex[nic]]
+                for gpu, its in nics.items()
+            }
 
     def all_places(self, faults: Sequence[Fault]) -> Iterator[_Found]:
         """Yield what faults name; refuse a table that names nothing."""
@@ -330,7 +315,7 @@ class _Finder:
                 and self._is_meant(fault, number)
             ]
         if fault.place in (NIC, HOST):
-            cables = self._of_nic if fault.place == NIC else self._of_host
+            cables = self._of_nic if fault.place == NIC else self._of_vertex
             return [
                 _Place(name, tuple(cables[number]), host=number)
                 for number, name in enumerate(self._names(fault))
@@ -342,7 +327,7 @@ class _Finder:
 
     def _is_meant(self, fault: Fault, switch: int) -> bool:
         """Return false for a switch inside a node, which published rates are not of."""
-        return fault.cause != "rates" or self._outside is None or switch in self._outside
+        return fault.cause != "rates" or not self._inside[len(self._fabric.hosts) + switch]
 
     def _names(self, fault: Fault) -> list[str]:
         """Return the names of all switches, hosts or cables."""
