@@ -94,6 +94,13 @@ def test_a_preset_reaches_only_what_it_has_rates_of(tmp_path: Path, fabric: _cor
     assert places("microsoft-2011", 'switch = "level1-00*"') == {"switch level1"}
 
 
+def test_a_cable_between_two_hosts_is_one_of_hosts(tmp_path: Path) -> None:
+    table = 'rates = "llama-3"\nlink = "*"\nscale = 1e12\nrepair = "1ms"\nend = "1s"'
+    pair = _core.load_fabric("server-pair")
+    (cable,) = pair.cables()
+    assert set(failed(made(tmp_path, pair, table))) == {f"link {cable['name']}"}
+
+
 def test_rates_of_networks_leave_the_inside_of_nodes_alone(tmp_path: Path) -> None:
     pod = _core.load_fabric("superpod-h100-32", ["topology.nodes=2", "topology.nics=4"])
 

@@ -272,9 +272,10 @@ class _Finder:
         hosts = len(fabric.hosts)
         names = [*fabric.hosts, *(one["name"] for one in fabric.switches)]
         of_gpus = fabric.topology == _GPU_CLUSTER
-        nodes = {_node(name) for name in fabric.hosts} if of_gpus else set()
-        self._inside = [at < hosts or _node(name) in nodes for at, name in enumerate(names)]
-        """By vertex, true for hosts and for parts of their nodes."""
+        nodes = {_node(name) if of_gpus else name for name in fabric.hosts}
+        found = (_node(name) if of_gpus else name for name in names)
+        self._nodes = [node if node in nodes else None for node in found]
+        """Node of each host and switch: the host itself, unless it is a GPU; None: no node's."""
         nics: dict[int, set[int]] = defaultdict(set)
         for number, cable in enumerate(fabric.cables()):
             both = (2 * number, 2 * number + 1)
@@ -283,7 +284,7 @@ class _Finder:
                 self._links[f"{cable['name']}.{direction}"] = (link,)
             for end, other in permutations((cable["lower"], cable["upper"])):
                 self._of_vertex[end].extend(both)
-                if self._inside[end] and not self._inside[other]:
+                if self._nodes[end] not in (None, self._nodes[other]):
                     self._of_hosts.update(both)
                     self._leaves.add(other - hosts)
                 if of_gpus and end < hosts and ".nic-" in names[other]:
@@ -327,7 +328,7 @@ class _Finder:
 
     def _is_meant(self, fault: Fault, switch: int) -> bool:
         """Return false for a switch inside a node, which published rates are not of."""
-        return fault.cause != "rates" or not self._inside[len(self._fabric.hosts) + switch]
+        return fault.cause != "rates" or self._nodes[len(self._fabric.hosts) + switch] is None
 
     def _names(self, fault: Fault) -> list[str]:
         """Return the names of all switches, hosts or cables."""
