@@ -12,42 +12,11 @@
  *   allreduce, bcast, allgather
  */
 #define _POSIX_C_SOURCE 199309L
-#include <mpi.h>
-#include <stdint.h>
+#include "patterns.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* Knuth's 64-bit generator. */
-static int below(uint64_t* state, int limit)
-{
-  *state = *state * 6364136223846793005U + 1442695040888963407U;
-  return (int)((*state >> 33U) % (uint64_t)limit);
-}
-
-static void shuffle(int* order, int count, uint64_t* state)
-{
-  for (int at = 0; at < count; ++at)
-    order[at] = at;
-  for (int at = count - 1; at > 0; --at) {
-    const int other  = below(state, at + 1);
-    const int number = order[at];
-    order[at]        = order[other];
-    order[other]     = number;
-  }
-}
-
-/* Returns on all ranks at the same time, to within a nanosecond. */
-static void start_together(void)
-{
-  const double own = MPI_Wtime();
-  double last;
-  MPI_Allreduce(&own, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  const long wait             = (long)((last + 1e-3 - MPI_Wtime()) * 1e9);
-  const struct timespec until = {0, wait};
-  nanosleep(&until, NULL);
-}
 
 /* Sends to the next one of a random cycle of the ranks order[0], order[1], ... */
 static void cycle(int rank, const int* order, int count, char* out, char* in, int bytes)

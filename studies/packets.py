@@ -85,7 +85,7 @@ def measure() -> None:
             traffic[load].write_text(
                 f'[[traffic]]\npattern = "uniform"\nload = "{load}"\nhosts = "all"\n'
             )
-        source = digest(PROGRAM.read_bytes())
+        source = digest(PROGRAM.read_bytes(), PROGRAM.with_name("patterns.h").read_bytes())
         parts = [
             (f"{'-'.join(map(str, case))}-{source}", partial(_row, program, traffic, *case))
             for case in product(PATTERNS, SIZES, FABRICS, LOADS)
