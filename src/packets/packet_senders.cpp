@@ -166,13 +166,19 @@ void PacketSenders::make_ready(Number number)
     return;
   }
   transfer.place = Place::ready;
-  transfer.next  = NO_NUMBER;
-  if (out.first_transfer == NO_NUMBER)
-    out.first_transfer = number;
-  else
-    transfers_[out.last_transfer].next = number;
-  out.last_transfer = number;
+  append(number, out.first_transfer, out.last_transfer);
   links_.kick(link);
+}
+
+/** Appends a transfer to the line from @p first to @p last. */
+void PacketSenders::append(Number number, Number& first, Number& last)
+{
+  transfers_[number].next = NO_NUMBER;
+  if (first == NO_NUMBER)
+    first = number;
+  else
+    transfers_[last].next = number;
+  last = number;
 }
 
 void PacketSenders::send_packet(LinkId link, PacketPort& out, Number number)
@@ -250,12 +256,7 @@ void PacketSenders::await_connection(Number number)
   Transfer& transfer     = transfers_[number];
   Connection& connection = connections_[transfer.connection];
   transfer.place         = Place::waiting;
-  transfer.next          = NO_NUMBER;
-  if (connection.first == NO_NUMBER)
-    connection.first = number;
-  else
-    transfers_[connection.last].next = number;
-  connection.last = number;
+  append(number, connection.first, connection.last);
   pace(transfer.connection);
 }
 
@@ -495,7 +496,7 @@ void PacketSenders::repeat_all(Number number)
     make_ready(number);
 }
 
-/** Removes what was sent from a sequence number on from what its connection has in flight. */
+/** Subtracts a transfer's packets in flight, at or above a sequence number, from those of its connection. */
 void PacketSenders::take_back(const Transfer& transfer, std::uint32_t from)
 {
   if (transfer.connection == NO_NUMBER)
@@ -636,14 +637,20 @@ void PacketSenders::send_into_void(Number number)
   expect_answer(number);
 }
 
+/** Returns the first link of a transfer's route that is down. */
+std::optional<LinkId> PacketSenders::link_down(const Transfer& transfer) const
+{
+  for (std::uint32_t hop = 0; hop < transfer.hops; ++hop)
+    if (const LinkId link = links_.routes().link(transfer.route + hop); links_.wire(link).off)
+      return link;
+  return std::nullopt;
+}
+
 /** Counts a transfer that a fault has hit as sent again, if all of its route is up. */
 void PacketSenders::count_resumed(Transfer& transfer)
 {
-  if (transfer.hit_at == NEVER_S)
+  if (transfer.hit_at == NEVER_S || link_down(transfer))
     return;
-  for (std::uint32_t hop = 0; hop < transfer.hops; ++hop)
-    if (links_.wire(links_.routes().link(transfer.route + hop)).off)
-      return;
   const double waited = now_ - transfer.hit_at;
   transfer.hit_at     = NEVER_S;
   ++counts_.resumed;
@@ -657,11 +664,8 @@ void PacketSenders::give_up(Number number)
   const Number message   = transfers_[number].message;
   const bool has_arrived = transfers_[number].received == transfers_[number].packets;
   std::string obstacle   = "no acknowledgement has arrived";
-  for (std::uint32_t hop = 0; hop < transfers_[number].hops; ++hop)
-    if (const LinkId link = links_.routes().link(transfers_[number].route + hop); links_.wire(link).off) {
-      obstacle = "link " + fabric_.link(link).name + " is down";
-      break;
-    }
+  if (const std::optional<LinkId> link = link_down(transfers_[number]))
+    obstacle = "link " + fabric_.link(*link).name + " is down";
   for (Number one = 0; one < transfers_.size(); ++one) {
     Transfer& transfer = transfers_[one];
     const bool its = has_arrived ? one == number : transfer.message == message && transfer.received < transfer.packets;
@@ -721,7 +725,7 @@ void PacketSenders::reroute(Number number)
         take_back(transfer, transfer.settled);
         transfer.to_send = transfer.settled;
       }
-      transfer.connection = connect(first, fabric_.link(links_.routes().link(route->first + route->hops - 1U)).to);
+      transfer.connection = connect(first, transfer.to);
     }
   }
   transfer.route = route->first;

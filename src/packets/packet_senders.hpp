@@ -165,6 +165,7 @@ private:
   Number connect(LinkId first, int to);
   bool may_send(const Connection& connection, double bytes) const;
   void has_sent(Number transfer);
+  void append(Number transfer, Number& first, Number& last);
   void await_connection(Number transfer);
   void admit(Number connection);
   void pace(Number connection);
@@ -180,6 +181,7 @@ private:
   void repeat_all(Number transfer);
   void go_back(Number transfer, std::uint32_t to);
   void take_back(const Transfer& transfer, std::uint32_t from);
+  std::optional<LinkId> link_down(const Transfer& transfer) const;
   void count_resumed(Transfer& transfer);
   void expect_answer(Number transfer);
   void send_into_void(Number transfer);

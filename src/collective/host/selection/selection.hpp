@@ -31,7 +31,7 @@ public:
     const Algorithm* algorithm; ///< null if no rule matches
     Tuning tuning;
     /// Selection that decided instead, because the algorithm of the rule or name that applies cannot execute the call.
-    /// It also selects the algorithms of nested calls; null: this selection.
+    /// Nested calls use the same selection. Null: this selection.
     const Selection* library = nullptr;
     /// Plan of the call, if NCCL executes it.
     std::shared_ptr<const NcclPlan> nccl = {};

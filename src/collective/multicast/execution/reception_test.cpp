@@ -74,7 +74,7 @@ TEST(MulticastReception, ASlowThreadProcessesTheBacklogAfterTheLastChunk)
   EXPECT_TRUE(lost.empty());
 }
 
-// Of 100 chunks that arrive within 50 us, 50 have been processed at their end: with room for 20, 30 are lost.
+// When the last of 100 chunks has arrived, after 50 us, 50 have been processed: with room for 20, 30 are lost.
 TEST(MulticastReception, ChunksThatFindNoRoomAreLost)
 {
   Reception its(FABRIC + engines("receive_workers = 1\nstaging_entries = 20\n"));
