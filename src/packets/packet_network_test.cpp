@@ -195,6 +195,18 @@ TEST(PacketNetwork, SwiftKeepsQueuesAtItsTarget)
   EXPECT_LT(std::ranges::max(run.times), 1.02 * bound);
 }
 
+// Differences of sizes such as 400.1 bytes leave a rest of 1e-13 bytes: no reason to wait for an acknowledgement.
+TEST(PacketNetwork, RoundedSizesDoNotCloseAWindowOfOnePacket)
+{
+  const Fabric fabric = packet_star(
+      4, CUT + "congestion_control = 'swift'\n[network.swift]\nbase_target = '1ns'\nhop_target = '1ns'\n"
+               "scaling_range = '1ns'\ninitial_window = 12\nleast_window = 1\nlargest_cut = 0.99\nbeta = 1\n");
+  for (int tenths = 1; tenths < 10; ++tenths) {
+    const TestRun run = run_packets(fabric, {{0, 1, 4000 + tenths / 10.0}, {0, 1, 1000, 1}});
+    EXPECT_GT(run.times[1], run.times[0]);
+  }
+}
+
 /** Random messages of which each shares at most one link: with a group that has its sender, or its receiver. */
 std::vector<TestMessage> random_groups(std::mt19937& random, int hosts)
 {

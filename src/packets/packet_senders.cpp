@@ -10,7 +10,8 @@
 namespace weft {
 namespace {
 
-constexpr double ROUNDING = 1e-9; // of packets: a rest of less is none
+constexpr double ROUNDING       = 1e-9; // of packets: a rest of less is none
+constexpr double ROUNDING_BYTES = 1e-6; // sums of packets' sizes are off by less
 
 } // namespace
 
@@ -235,6 +236,14 @@ void PacketSenders::send_packet(LinkId link, PacketPort& out, Number number)
     admit(connection);
 }
 
+/** Subtracts bytes that have arrived or are lost from what a connection has in flight. */
+void PacketSenders::land(Connection& connection, double bytes)
+{
+  connection.in_flight -= bytes;
+  if (connection.in_flight < ROUNDING_BYTES)
+    connection.in_flight = 0;
+}
+
 bool PacketSenders::may_send(const Connection& connection, double bytes) const
 {
   return (connection.state.rate == ConnectionState::UNLIMITED || connection.send_at <= now_) &&
@@ -435,7 +444,7 @@ void PacketSenders::acknowledge(const Packet& packet)
     transfer.deadline = now_ + timeout_;
     if (connection != NO_NUMBER) {
       Connection& its = connections_[connection];
-      its.in_flight   = std::max(0.0, its.in_flight - bytes);
+      land(its, bytes);
       control_->acknowledged(its.state, model_, {now_, now_ - packet.sent, bytes, packet.hops});
       schedule_control(connection);
     }
@@ -463,7 +472,7 @@ void PacketSenders::repeat(Number number, std::uint32_t sequence)
   transfer.selection->again.push_back(sequence);
   if (transfer.connection != NO_NUMBER) {
     Connection& its = connections_[transfer.connection];
-    its.in_flight   = std::max(0.0, its.in_flight - size_of(transfer, sequence));
+    land(its, size_of(transfer, sequence));
     control_->lost(its.state, model_, now_);
   }
   count_resumed(transfer);
@@ -501,11 +510,11 @@ void PacketSenders::take_back(const Transfer& transfer, std::uint32_t from)
 {
   if (transfer.connection == NO_NUMBER)
     return;
-  double& in_flight = connections_[transfer.connection].in_flight;
+  double bytes = 0;
   for (std::uint32_t one = transfer.selection ? 0 : from; one < transfer.to_send; ++one)
     if (not transfer.selection || transfer.selection->in_flight[one])
-      in_flight -= size_of(transfer, one);
-  in_flight = std::max(0.0, in_flight);
+      bytes += size_of(transfer, one);
+  land(connections_[transfer.connection], bytes);
 }
 
 /** Sends again from a sequence number on. */

@@ -164,6 +164,7 @@ private:
   double timeout_of(const Transfer& transfer) const;
   Number connect(LinkId first, int to);
   bool may_send(const Connection& connection, double bytes) const;
+  static void land(Connection& connection, double bytes);
   void has_sent(Number transfer);
   void append(Number transfer, Number& first, Number& last);
   void await_connection(Number transfer);
