@@ -24,6 +24,7 @@ enum class PacketEvent : std::uint8_t {
   pace,    ///< a connection may send again
   control, ///< the congestion control of a connection is due
   timeout, ///< of a transfer
+  tree,    ///< a call over a tree goes on
 };
 
 class PacketEvents {

@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "model/noise/random.hpp"
 #include "packets/packet_senders.hpp"
+#include "packets/packet_trees.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -222,7 +223,7 @@ void PacketLinks::transmit(LinkId link, PacketPort& wire, PacketPort& out, Packe
       else
         give_back(packet.in_port, size, end);
     }
-    packet.in_port = last ? NO_IN_PORT : static_cast<std::int32_t>(&out - ports_.data());
+    packet.in_port = last && not packet.in_tree ? NO_IN_PORT : static_cast<std::int32_t>(&out - ports_.data());
     if (out.room != NEVER_S)
       out.room -= size;
   }
@@ -232,6 +233,8 @@ void PacketLinks::transmit(LinkId link, PacketPort& wire, PacketPort& out, Packe
     events_.add(full ? wire.arrives : PacketEvents::NO_LANE, packet.tail, PacketEvent::arrival, number);
   if (wire.leaving != NO_IN_PORT || has_data(wire) || not wire.control.empty() || wire.first_transfer != NO_NUMBER)
     wake_port(link, end, full ? wire.ends : PacketEvents::NO_LANE);
+  if (pool_[number].in_tree && pool_[number].hop == 0)
+    trees_->left(pool_[number].transfer, static_cast<std::uint32_t>(pool_[number].to));
 }
 
 /** Returns the credits of a packet that leaves its input buffer at @p time. */
@@ -291,7 +294,10 @@ void PacketLinks::arrive(PacketNumber number)
     return;
   }
   if (++packet.hop == packet.hops) {
-    senders_->receive(number);
+    if (packet.in_tree)
+      trees_->arrived(number);
+    else
+      senders_->receive(number);
     pool_.release(number);
     return;
   }
@@ -299,22 +305,43 @@ void PacketLinks::arrive(PacketNumber number)
     answer(number);
     return;
   }
-  if (pauses_) {
-    PacketPort& in = ports_[static_cast<std::size_t>(packet.in_port)];
-    in.buffered += packet.size;
-    work_.most_buffered = std::max(work_.most_buffered, in.buffered);
-    if (not in.pausing && in.buffered > limits(link_of(static_cast<std::size_t>(packet.in_port))).xoff) {
-      in.pausing = true;
-      events_.add(now_ + in.cable + control_size_ * in.per_byte, PacketEvent::pause,
-                  static_cast<std::uint32_t>(packet.in_port));
-    }
-  }
+  if (pauses_)
+    occupy(packet);
   if (not packet.balanced)
     enqueue(routes_->port(packet.route + packet.hop), number);
   else if (choose_hop(packet))
     enqueue(static_cast<std::size_t>(packet.route) * lanes_ + packet.lane, number);
   else
     discard(number, true, true);
+}
+
+/** With PFC: a packet needs room in the buffer of its input port. */
+void PacketLinks::occupy(const Packet& packet)
+{
+  PacketPort& in = ports_[static_cast<std::size_t>(packet.in_port)];
+  in.buffered += packet.size;
+  work_.most_buffered = std::max(work_.most_buffered, in.buffered);
+  if (in.pausing || in.buffered <= limits(link_of(static_cast<std::size_t>(packet.in_port))).xoff)
+    return;
+  in.pausing = true;
+  events_.add(now_ + in.cable + control_size_ * in.per_byte, PacketEvent::pause,
+              static_cast<std::uint32_t>(packet.in_port));
+}
+
+void PacketLinks::take_in(const Packet& packet, double time)
+{
+  if (not pauses_)
+    give_back(packet.in_port, packet.size, time);
+}
+
+void PacketLinks::queue_copies(const Packet& packet, const std::vector<PacketNumber>& copies)
+{
+  const auto delay = [this](PacketNumber copy) { return delay_of(routes_->link(pool_[copy].route)); };
+  pool_[*std::ranges::max_element(copies, {}, delay)].in_port = packet.in_port;
+  if (pauses_)
+    occupy(packet);
+  for (const PacketNumber copy : copies)
+    queue(copy);
 }
 
 /** Returns the time after which a link would begin to send another packet, if nothing but its queue held it up. */

@@ -37,6 +37,7 @@
 namespace weft {
 
 class PacketSenders;
+class PacketTrees;
 
 class PacketLinks {
   const Fabric& fabric_;
@@ -54,6 +55,7 @@ class PacketLinks {
   bool faulty_            = false; // a link has failed or is lossy
   LinkLosses* losses_     = nullptr;
   PacketSenders* senders_ = nullptr;
+  PacketTrees* trees_     = nullptr;
   std::vector<PacketPort> ports_;  // by link and lane
   std::vector<PortLimits> limits_; // by link
   std::vector<double> paused_at_;  // by port, with PFC
@@ -65,8 +67,13 @@ public:
   /** All arguments must outlive the links. Throws UserError if buffers are too small for a link. */
   PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork& work);
 
-  /** Sets the senders whose hosts' links these are. They must outlive the links. */
-  void serve(PacketSenders& senders) { senders_ = &senders; }
+  /** Sets the senders whose hosts' links these are, and the calls whose packets switches take. Both must outlive the
+   * links. */
+  void serve(PacketSenders& senders, PacketTrees& trees)
+  {
+    senders_ = &senders;
+    trees_   = &trees;
+  }
   PacketRoutes& routes() { return *routes_; }
   PacketPool& pool() { return pool_; }
   LoadBalancer& balancer() { return balancer_; }
@@ -76,6 +83,8 @@ public:
   {
     return ports_[static_cast<std::size_t>(link) * lanes_].free_at > now;
   }
+  /** Returns the seconds that a link needs for a byte. */
+  double per_byte(LinkId link) { return wire(link).per_byte; }
   void set_time(double now) { now_ = now; }
   /** Prefetches what the next events of the same kind as the last one need. */
   void prefetch() const;
@@ -88,6 +97,12 @@ public:
   void inject(LinkId link, PacketNumber number) { transmit(link, wire(link), wire(link), number); }
   /** Sends an acknowledgement or a notification. */
   void answer(PacketNumber number);
+  /** Puts a packet of a tree in the queue of its first link. */
+  void queue(PacketNumber number) { enqueue(routes_->port(pool_[number].route), number); }
+  /** Puts copies of a packet in their queues. The one with the longest queue ahead keeps the packet's buffer. */
+  void queue_copies(const Packet& packet, const std::vector<PacketNumber>& copies);
+  /** A switch has taken a packet of a tree out of its input buffer, which is free again at @p time. */
+  void take_in(const Packet& packet, double time);
   /** The packet has reached the end of a link. */
   void arrive(PacketNumber number);
   void set_paused(std::uint32_t port, bool paused);
@@ -116,6 +131,7 @@ private:
   void transmit(LinkId link, PacketPort& wire, PacketPort& out, PacketNumber number);
   void give_back(std::int32_t port, double size, double time);
   void free_buffer(std::int32_t port, double size);
+  void occupy(const Packet& packet);
   void enqueue(std::size_t port, PacketNumber number);
   void mark(LinkId link, PacketPort& out, Packet& packet);
   bool loses(const Packet& packet);

@@ -8,9 +8,10 @@ namespace weft {
 PacketNetwork::PacketNetwork(Agenda& agenda, MessageRoutes& routes, const Fabric& fabric, Messages& local,
                              const RecoveryModel* recovery)
     : agenda_(agenda), routes_(routes), fabric_(fabric), local_(local), recovery_(recovery),
-      links_(fabric, events_, work_), senders_(fabric, events_, work_, links_, *this, recovery)
+      links_(fabric, events_, work_), senders_(fabric, events_, work_, links_, *this, recovery),
+      trees_(fabric, events_, work_, links_)
 {
-  links_.serve(senders_);
+  links_.serve(senders_, trees_);
   agenda.include(*this);
 }
 
@@ -19,6 +20,7 @@ void PacketNetwork::set_time(double now)
   now_ = now;
   links_.set_time(now);
   senders_.set_time(now);
+  trees_.set_time(now);
 }
 
 // ---- Messages
@@ -108,11 +110,19 @@ std::vector<StoredRoute> PacketNetwork::stripes(int from)
   return all;
 }
 
+void PacketNetwork::start(const TreePackets& call, int /*world*/, std::function<void()> done)
+{
+  if (asleep_)
+    catch_up();
+  set_time(std::max(now_, agenda_.now().value()));
+  trees_.start(call, std::move(done));
+}
+
 bool PacketNetwork::carries_foreground() const
 {
-  return std::ranges::any_of(messages_, [](const Message& message) {
-    return message.receiver && dynamic_cast<const BackgroundReceiver*>(message.receiver) == nullptr;
-  });
+  return trees_.busy() || std::ranges::any_of(messages_, [](const Message& message) {
+           return message.receiver && dynamic_cast<const BackgroundReceiver*>(message.receiver) == nullptr;
+         });
 }
 
 // ---- Events
@@ -124,7 +134,7 @@ bool PacketNetwork::run(double now)
     const PacketEvents::Entry event = events_.take();
     links_.prefetch();
     step(event);
-    if (arrived_.empty() && failed_.empty())
+    if (arrived_.empty() && failed_.empty() && not trees_.any_ended())
       continue;
     any = true;
     tell();
@@ -139,6 +149,8 @@ void PacketNetwork::tell()
   for (const auto& [receiver, number] : telling_)
     receiver->arrived(number);
   telling_.clear();
+  for (const std::function<void()>& ended : trees_.take_ended())
+    ended();
   for (const Failed& one : std::exchange(failed_, {}))
     one.receiver->failed(one.number, one.why);
 }
@@ -170,6 +182,9 @@ void PacketNetwork::step(const PacketEvents::Entry& event)
       return;
     case PacketEvent::timeout:
       senders_.check_deadline(number);
+      return;
+    case PacketEvent::tree:
+      trees_.due(number);
       return;
   }
 }

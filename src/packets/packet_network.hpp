@@ -15,13 +15,16 @@
 #include "network/failing_links.hpp"
 #include "network/flow_network.hpp"
 #include "network/messages.hpp"
+#include "network/tree_packets.hpp"
 #include "packets/packet_events.hpp"
 #include "packets/packet_links.hpp"
 #include "packets/packet_senders.hpp"
+#include "packets/packet_trees.hpp"
 #include "packets/packet_work.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,7 +32,11 @@
 
 namespace weft {
 
-class PacketNetwork : public Messages, public EventSource, public FailingLinks, TransferredMessages {
+class PacketNetwork : public Messages,
+                      public TreeNetwork,
+                      public EventSource,
+                      public FailingLinks,
+                      TransferredMessages {
 public:
   using Work = PacketWork;
 
@@ -45,8 +52,9 @@ public:
   {
     local_.work(work, receiver, number);
   }
+  void start(const TreePackets& call, int world, std::function<void()> done) override;
   const Work& work() const { return work_; }
-  /** Returns whether a message is in flight that is not background traffic's. Looks at all messages. */
+  /** Returns whether a call, or a message that is not background traffic's, is in flight. Looks at all messages. */
   bool carries_foreground() const;
   /** Returns whether a link sends now. */
   bool is_sending(LinkId link, Seconds now) const { return links_.is_sending(link, now.value()); }
@@ -93,6 +101,7 @@ private:
   PacketEvents events_;
   PacketLinks links_;
   PacketSenders senders_;
+  PacketTrees trees_;
   std::vector<Message> messages_;
   std::vector<std::uint32_t> idle_;
   std::vector<std::pair<Receiving*, std::uint64_t>> arrived_;

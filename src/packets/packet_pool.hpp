@@ -25,17 +25,18 @@ struct Packet {
   double tail              = 0; ///< seconds; at which all of it has arrived at the next vertex
   double sent              = 0; ///< of the data packet that it is, or acknowledges
   PacketNumber next        = NO_PACKET;
-  std::uint32_t transfer   = 0;
+  std::uint32_t transfer   = 0; ///< in a tree: its call
   std::uint32_t generation = 0; ///< of the transfer
   std::uint32_t sequence   = 0;
   std::uint32_t route      = 0;          ///< position of its first link; the current link if it is balanced
-  std::int32_t to          = 0;          ///< host, if it is balanced
+  std::int32_t to          = 0;          ///< host, if it is balanced; edge of its call and direction, in a tree
   std::int32_t in_port     = NO_IN_PORT; ///< whose buffer it occupies
   std::uint16_t hop        = 0;
   std::uint16_t hops       = 0;
   PacketKind kind          = PacketKind::data;
   std::uint8_t lane        = 0;     ///< if it is balanced
   bool balanced            = false; ///< switches choose its path
+  bool in_tree             = false; ///< switches at the ends of its route combine or copy it
   bool marked              = false;
   bool lost                = false; ///< through a fault of the link on which it is
 };

@@ -503,6 +503,51 @@ JobTraffic one_job(const Fabric& fabric)
   return {{hosts}, fabric.host_count(), fabric.counted()};
 }
 
+/** Offloaded calls on a network of packets. */
+class CallPackets : public TreeNetwork {
+  PacketNetwork& packets_;
+  HostNetwork& network_;
+  JobTraffic* const traffic_; // null if there is one job
+
+public:
+  CallPackets(PacketNetwork& packets, HostNetwork& network, JobTraffic* traffic)
+      : packets_(packets), network_(network), traffic_(traffic)
+  {
+  }
+
+  void start(const TreePackets& call, int world, std::function<void()> done) override
+  {
+    if (traffic_)
+      count_for(world, call);
+    network_.message_leaves();
+    packets_.start(call, world, [this, done = std::move(done)] {
+      network_.message_ends();
+      done();
+    });
+    network_.wake();
+  }
+
+private:
+  /** Counts a call's bytes as traffic of a job. */
+  void count_for(int world, const TreePackets& call)
+  {
+    const Bytes wire = call.payload * static_cast<double>(call.packets - 1) + call.last_payload +
+                       call.overhead * static_cast<double>(call.packets);
+    const auto count = [&](const TreePackets::Edge& edge) {
+      for (const LinkId link : edge.links) {
+        if (edge.crossing != TreePackets::Crossing::down)
+          traffic_->count_bytes(world, link, wire);
+        if (edge.crossing != TreePackets::Crossing::up)
+          traffic_->count_bytes(world, reverse(link), wire);
+      }
+    };
+    for (const TreePackets::Switch& one : call.switches)
+      count(one.edge);
+    for (const TreePackets::Edge& member : call.members)
+      count(member);
+  }
+};
+
 class FabricHostNetwork : public HostNetwork {
   const Fabric& fabric_;
   ShareClasses classes_;
@@ -515,6 +560,7 @@ class FabricHostNetwork : public HostNetwork {
   CallFlows offloaded_;
   FlowNetwork flows_;
   std::optional<PacketNetwork> packets_; // for messages between hosts, if the fabric simulates packets
+  std::optional<CallPackets> trees_;     // offloaded calls on it
   std::deque<JobMessages> background_;   // by table, if links are shared by job
   std::deque<JobMessages> messages_;     // by world; empty if there is one job
   std::optional<NicQueues> nics_;        // present if NICs limit the message rate
@@ -557,8 +603,10 @@ public:
     others_.serve(flows_);
     offloaded_.serve(flows_);
     flows_.set_resolution(fabric.resolution());
-    if (fabric.packets().carries())
+    if (fabric.packets().carries()) {
       packets_.emplace(agenda_, *ways_, fabric, flows_, recovery);
+      trees_.emplace(*packets_, *this, traffic_);
+    }
     classes_.apply(fabric, weights, flows_);
     const int tables = classes_.sharing() == LinkSharing::job ? static_cast<int>(weights.background.size()) : 1;
     for (int table = 0; traffic_ && table < tables; ++table)
@@ -576,6 +624,7 @@ public:
     const auto job = static_cast<std::size_t>(world);
     return queued(job < messages_.size() ? static_cast<Messages&>(messages_[job]) : network());
   }
+  TreeNetwork* trees() override { return trees_ ? &*trees_ : nullptr; }
   void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) override
   {
     if (not simgrids_) {

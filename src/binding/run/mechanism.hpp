@@ -32,6 +32,8 @@ public:
   /** Returns the text of SMPI's help if the mechanism is also an algorithm of the hosts, otherwise null. */
   virtual const char* as_algorithm() const { return nullptr; }
 
+  /** Returns whether a network of packets carries the call. */
+  virtual bool as_packets(const CallDescriptor& /*call*/) const { return false; }
   /** Returns the reason why no such call is possible on @p communicator; none if it is possible. */
   virtual Fallback obstacle(Communicator& communicator, const CallDescriptor& call) = 0;
   /** Returns the resource that a possible call currently lacks; none if it lacks nothing. */

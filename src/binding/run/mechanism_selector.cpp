@@ -40,7 +40,10 @@ public:
 
   Fallback obstacle(const MechanismKind& mechanism) override
   {
-    return selector_.mechanism(mechanism).obstacle(communicator_, call_);
+    Mechanism& its = selector_.mechanism(mechanism);
+    if (selector_.fabric_.packets().carries() && not its.as_packets(call_))
+      return Fallback::packets;
+    return its.obstacle(communicator_, call_);
   }
   Fallback shortage(const MechanismKind& mechanism) override
   {
@@ -121,8 +124,6 @@ Decision MechanismSelector::decide(Communicator& communicator, const CallDescrip
 {
   if (call.between_groups)
     return {nullptr, asked_.is_off() ? Fallback::policy : Fallback::collective};
-  if (fabric_.packets().carries() && not mode_of(communicator.world).is_off())
-    return {nullptr, Fallback::packets};
   const std::pair called{call.kind, call.root};
   communicator.calls_in_a_row = std::exchange(communicator.last_call, called) == called ? CALLS_IN_A_ROW : 1;
   const OffloadMode asked     = mode_of(communicator.world);

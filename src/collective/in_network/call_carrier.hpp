@@ -5,6 +5,7 @@
 #include "collective/in_network/stream.hpp"
 #include "network/agenda.hpp"
 #include "network/flow_result.hpp"
+#include "network/tree_packets.hpp"
 
 #include <cstdint>
 
@@ -25,6 +26,8 @@ public:
    * that instant. Timers of one instant have no order. Returns its number, for cancel_timer(). */
   virtual std::uint64_t start_timer(Seconds delay, Due& receiver, std::uint64_t what) = 0;
   virtual void cancel_timer(std::uint64_t number)                                     = 0;
+  /** Returns the network that carries streams as packets; null if they are flows. */
+  virtual TreeNetwork* trees() { return nullptr; }
   /** Starts a flow for the job of @p world. Its bandwidth share is that of a point-to-point message whose route has
    * latency @p sharing. Calls @p done when the flow completes. */
   virtual void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) = 0;

@@ -58,10 +58,12 @@ class QuietCarrier : public CallCarrier, Due {
 
 public:
   Agenda agenda;
+  TreeNetwork* packets = nullptr;
 
   explicit QuietCarrier(const Fabric& fabric) : fabric_(fabric), state_(fabric) {}
 
   Seconds now() const override { return agenda.now(); }
+  TreeNetwork* trees() override { return packets; }
   void call_after(Seconds delay, Due& receiver, std::uint64_t what) override
   {
     agenda.add(agenda.now() + delay, receiver, what);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "collective/in_network/stream.hpp"
 
+#include "collective/in_network/stream_packets.hpp"
 #include "model/switch/streaming.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 namespace weft {
 namespace {
@@ -13,18 +15,6 @@ namespace {
 /** Above this number of message sizes on a switch's links, sizes within a factor of two are merged, since more flows
  * cost more than they add in accuracy. The time on a quiet fabric and the bytes on the links stay exact. */
 constexpr std::size_t MOST_FLOWS = 8;
-
-/** Returns the longest route from a sending member to a receiving member. */
-Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
-{
-  const MemberDelays& longest = tree.longest;
-  const auto root             = [&]() -> const MemberDelays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
-  const Movement& movement    = call.movement;
-  const MemberDelays& senders = movement.senders == Participants::root ? root() : longest;
-  const MemberDelays& receivers = movement.receivers == Participants::root ? root() : longest;
-  return (movement.combines ? senders.up_combined : senders.up_forwarded) +
-         (movement.combines_on_the_way_down() ? receivers.down_combined : receivers.down_forwarded);
-}
 
 /** Returns the links of a switch that carry messages. */
 std::vector<FlowLink> busy_links(const Traffic& traffic, const SwitchModel& model, const ReductionTree& tree,
@@ -110,6 +100,17 @@ Seconds server_latency(const Fabric& fabric, const ReductionTree& tree, const Tr
 
 } // namespace
 
+Seconds longest_way(const ReductionTree& tree, const TreeCall& call)
+{
+  const MemberDelays& longest = tree.longest;
+  const auto root             = [&]() -> const MemberDelays& { return tree.ways[static_cast<std::size_t>(call.root)]; };
+  const Movement& movement    = call.movement;
+  const MemberDelays& senders = movement.senders == Participants::root ? root() : longest;
+  const MemberDelays& receivers = movement.receivers == Participants::root ? root() : longest;
+  return (movement.combines ? senders.up_combined : senders.up_forwarded) +
+         (movement.combines_on_the_way_down() ? receivers.down_combined : receivers.down_forwarded);
+}
+
 Seconds time_on(const Fabric& fabric, const FlowLink& its)
 {
   const Link& link = fabric.link(its.link);
@@ -152,7 +153,7 @@ Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const Tree
 StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, BytesPerSecond host_rate)
 {
   const Traffic traffic(tree, call);
-  StreamPlan plan{tree.epoch, base_latency(fabric, tree, call), Seconds(), {}};
+  StreamPlan plan{tree.epoch, base_latency(fabric, tree, call), Seconds(), {}, {}};
   std::vector<std::vector<FlowLink>> links; // by switch
   plan.switches.reserve(tree.switches.size());
   links.reserve(tree.switches.size());
@@ -165,6 +166,8 @@ StreamPlan plan_streams(const Fabric& fabric, const ReductionTree& tree, const T
   }
   for (std::size_t at = 0; at < links.size(); ++at)
     plan.switches[at].flows = flows_by_size(links[at], plan.streaming);
+  if (fabric.packets().carries() && has_packets(call.movement))
+    plan.packets = std::make_shared<TreePackets>(packets_of(fabric, tree, call, plan.base_latency, host_rate));
   return plan;
 }
 

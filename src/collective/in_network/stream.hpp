@@ -27,7 +27,9 @@
 #pragma once
 
 #include "collective/in_network/traffic.hpp"
+#include "network/tree_packets.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace weft {
@@ -56,8 +58,9 @@ struct SwitchPlan {
 struct StreamPlan {
   FabricEpoch epoch = 0; ///< epoch of its tree
   Seconds base_latency;
-  Seconds streaming;                ///< time of the slowest switch on a quiet fabric
-  std::vector<SwitchPlan> switches; ///< in the tree's order
+  Seconds streaming;                               ///< time of the slowest switch on a quiet fabric
+  std::vector<SwitchPlan> switches;                ///< in the tree's order
+  std::shared_ptr<const TreePackets> packets = {}; ///< of fabrics that simulate packets; null: of parts and blocks
 
   Seconds duration() const { return base_latency + streaming; }
 };
@@ -71,6 +74,9 @@ Seconds time_on(const Fabric& fabric, const FlowLink& its);
 
 /** Returns one flow per message size on @p links, each lasting @p duration. */
 std::vector<StreamFlow> flows_by_size(const std::vector<FlowLink>& links, Seconds duration);
+
+/** Returns the longest route from a sending member to a receiving member. */
+Seconds longest_way(const ReductionTree& tree, const TreeCall& call);
 
 /** Returns host overhead and copies + longest route + NIC gaps. */
 Seconds base_latency(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call);

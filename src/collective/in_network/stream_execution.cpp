@@ -32,22 +32,27 @@ Bytes StreamExecution::vector() const
 
 void StreamExecution::start(std::vector<Share> shares, double part, Seconds start)
 {
-  shares_ = std::move(shares);
-  part_   = part;
-  start_  = start;
-  flows_  = 0;
+  shares_                  = std::move(shares);
+  part_                    = part;
+  start_                   = start;
+  flows_                   = 0;
+  TreeNetwork* const trees = service_.carrier.trees();
   for (const Share& share : shares_)
     for (const SwitchPlan& its : share.plan->switches)
-      flows_ += static_cast<int>(its.flows.size());
+      flows_ += trees ? 0 : static_cast<int>(its.flows.size());
+  flows_ += trees ? static_cast<int>(shares_.size()) : 0;
   for (std::size_t number = 0; number < shares_.size(); ++number)
     start_share(number);
 }
 
 void StreamExecution::start_share(std::size_t number)
 {
-  const Share share = shares_[number]; // a copy: the last flow may end immediately
+  const Share share        = shares_[number]; // a copy: the last flow may end immediately
+  TreeNetwork* const trees = service_.carrier.trees();
   for (std::size_t position = 0; position < share.plan->switches.size(); ++position) {
     service_.aggregation(share.tree->switches[position]).begin(vector(), share.passed_on);
+    if (trees)
+      continue;
     for (const StreamFlow& flow : share.plan->switches[position].flows)
       if (service_.recovery)
         start_breakable(flow, share);
@@ -58,6 +63,18 @@ void StreamExecution::start_share(std::size_t number)
                                         finish();
                                     }));
   }
+  if (trees)
+    start_packets(*trees, share);
+}
+
+void StreamExecution::start_packets(TreeNetwork& trees, const Share& share)
+{
+  TreePackets packets = *share.plan->packets;
+  packets.delay       = packets.delay + (share.latency - share.plan->base_latency); // jitter
+  trees.start(packets, service_.world, [end = owner_.when_arrived([this] {
+                if (--flows_ == 0)
+                  finish();
+              })] { end({}); });
 }
 
 void StreamExecution::start_breakable(StreamFlow flow, const Share& share)

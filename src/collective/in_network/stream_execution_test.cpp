@@ -79,6 +79,41 @@ std::string two_levels()
   return replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [2, 2]\nup = [1, 1]");
 }
 
+/** Network of packets whose calls end when the test says so. */
+class KeptCalls : public TreeNetwork {
+public:
+  std::vector<TreePackets> calls;
+  std::vector<std::function<void()>> ends;
+  void start(const TreePackets& call, int world, std::function<void()> done) override
+  {
+    EXPECT_EQ(world, 0);
+    calls.push_back(call);
+    ends.push_back(std::move(done));
+  }
+};
+
+TEST(StreamExecution, ANetworkOfPacketsCarriesItWhole)
+{
+  const Fabric fabric = fabric_of(two_levels() + "[network]\nmodel = \"packets\"\n");
+  KeptCalls trees;
+  StreamOnTree stream(fabric, 1000);
+  stream.carrier.packets = &trees;
+  const Seconds jitter(1e-6);
+  stream.execution->start({{&stream.tree, stream.plan, stream.plan->base_latency + jitter, 0}}, 1, Seconds());
+  ASSERT_EQ(trees.calls.size(), 1U);
+  const TreePackets& call = trees.calls.front();
+  EXPECT_EQ(call.packets, 10);
+  EXPECT_EQ(call.window, 4);
+  EXPECT_EQ(call.switches.size(), stream.tree.switches.size());
+  EXPECT_EQ(call.members.size(), 4U);
+  EXPECT_DOUBLE_EQ(call.delay.value(), (stream.plan->packets->delay + jitter).value());
+  stream.carrier.run();
+  EXPECT_TRUE(stream.ends.empty());
+  trees.ends.front()();
+  EXPECT_EQ(stream.ends.size(), 1U);
+  EXPECT_EQ(stream.served.size(), stream.tree.switches.size());
+}
+
 TEST(StreamExecution, EndsAfterTheDurationOfItsPlan)
 {
   for (const std::string& text : {FABRIC, two_levels()})

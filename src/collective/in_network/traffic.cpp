@@ -47,15 +47,19 @@ std::vector<std::vector<MemberRange>> contributions_of(const ReductionTree& tree
 
 } // namespace
 
+Movement movement_on_trees(const CallDescriptor& call, const NicModel& nic)
+{
+  const Movement movement = call.movement();
+  return nic.scatters_whole_vectors() && movement == Movement::reduce_scatter ? Movement::allreduce : movement;
+}
+
 TreeCall tree_call(const CallDescriptor& call, const Members& members, const std::vector<double>& parts,
                    const NicModel& nic)
 {
   const auto member_of = [&](std::size_t rank) { return members.of_rank[rank]; };
-  TreeCall load{call.movement(), call.vector(), -1, {}, {}};
-  if (nic.scatters_whole_vectors() && load.movement == Movement::reduce_scatter) {
-    load.movement = Movement::allreduce;
-    load.copied   = Bytes(std::ranges::max(parts));
-  }
+  TreeCall load{movement_on_trees(call, nic), call.vector(), -1, {}, {}};
+  if (load.movement != call.movement())
+    load.copied = Bytes(std::ranges::max(parts));
   if (call.root >= 0)
     load.root = member_of(static_cast<std::size_t>(call.root));
   if (load.movement.in_parts()) {

@@ -63,6 +63,9 @@ TreeCall divided(TreeCall whole, int trees);
  * message, part or block. */
 int trees_for(const TreeCall& whole, Bytes payload, int most);
 
+/** Returns the movement of @p call on trees: NICs that scatter whole vectors make an Allreduce of a Reduce_scatter. */
+Movement movement_on_trees(const CallDescriptor& call, const NicModel& nic);
+
 /** Returns the load of @p call, whose ranks have @p parts (CallDescriptor::part_sizes). */
 TreeCall tree_call(const CallDescriptor& call, const Members& members, const std::vector<double>& parts,
                    const NicModel& nic);

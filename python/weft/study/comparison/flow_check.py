@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Check of flows: runs the program on flows and on packets, and compares its calls.
 
-Calls executed by switches are not compared, since hosts execute them on packets.
+Calls that switches execute on flows and hosts on packets are not compared.
 """
 
 from collections.abc import Callable, Iterable
@@ -59,7 +59,7 @@ def add_flow_check(
         tolerance=tolerance,
         flows_s=record.simulated_time_s,
         packets_s=other.simulated_time_s,
-        not_compared=sum(row.calls for row in record.collectives if row.offloaded),
+        not_compared=_not_compared(record, other),
         calls=sorted(rows, key=lambda row: -abs(row.packets_s - row.flows_s) * row.calls),
     )
     return record
@@ -94,13 +94,29 @@ def _mean_s(rows: Iterable[CollectivePart]) -> float | None:
     return total / max(1, calls)
 
 
+def _same_executors(its: list[CollectivePart], theirs: list[CollectivePart]) -> bool:
+    return {row.offloaded for row in its} == {row.offloaded for row in theirs}
+
+
+def _not_compared(flows: Record, packets: Record) -> int:
+    theirs = _by_kind(packets.collectives)
+    return sum(
+        row.calls
+        for kind, its in _by_kind(flows.collectives).items()
+        if not _same_executors(its, theirs.get(kind, []))
+        for row in its
+        if row.offloaded
+    )
+
+
 def _collectives(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
     theirs = _by_kind(packets.collectives)
     rows = []
     for kind, its in _by_kind(flows.collectives).items():
         calls = sum(row.calls for row in its)
-        flows_s, packets_s = _mean_s(its), _mean_s(theirs.get(kind, []))
-        if any(row.offloaded for row in its) or flows_s is None or packets_s is None:
+        others = theirs.get(kind, [])
+        flows_s, packets_s = _mean_s(its), _mean_s(others)
+        if not _same_executors(its, others) or flows_s is None or packets_s is None:
             continue
         rows.append(
             FlowCheckRowPart(

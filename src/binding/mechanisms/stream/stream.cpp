@@ -8,6 +8,7 @@
 #include "collective/host/prediction.hpp"
 #include "collective/in_network/stream_execution.hpp"
 #include "collective/in_network/stream_jitter.hpp"
+#include "collective/in_network/stream_packets.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -192,9 +193,25 @@ class Stream : public TreeMechanism {
 public:
   explicit Stream(RunContext& context) : TreeMechanism(mechanism_kind("stream"), context) {}
 
+  bool as_packets(const CallDescriptor& call) const override;
   bool predicts() const override { return true; }
   Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls) override;
 };
+
+/** Nothing resends packets that links or faults lose, and those of best-effort slots need a server. */
+bool Stream::as_packets(const CallDescriptor& call) const
+{
+  const Fabric& fabric = context_.fabric;
+  if (fabric.packets().flow_control == FlowControl::none || context_.call_recovery ||
+      not has_packets(movement_on_trees(call, fabric.nic())))
+    return false;
+  for (int index = 0; index < fabric.switch_count(); ++index)
+    if (const SwitchModel& model = fabric.switch_model(index);
+        model.smart() && (model.channel_sharing == ChannelSharing::best_effort ||
+                          model.payload + model.packet_overhead > fabric.packets().packet))
+      return false;
+  return true;
+}
 
 Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call, int calls)
 {
