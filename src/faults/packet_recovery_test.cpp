@@ -189,7 +189,7 @@ TEST(PacketRecovery, SwitchesThatBalanceLoadsAvoidWhatIsDown)
 {
   const std::string text =
       replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 4]\nup = [1, 4]");
-  for (const std::string& balancer : {std::string("spray"), std::string("shortest-queue")}) {
+  for (const std::string& balancer : {std::string("spray"), std::string("random"), std::string("shortest-queue")}) {
     const Fabric fabric =
         fabric_of(text + "[network]\nmodel = \"packets\"\nload_balancing = '" + balancer + "'\n" + PACKETS);
     Route usual;

@@ -77,7 +77,7 @@ const std::vector<Option<PacketModel>>& packet_options()
        Need::otherwise("as much as can arrive")},
       {"load_balancing",
        "packets: path of a packet among equal-cost ones: that of its message, or at each switch the next hops in turn, "
-       "or the one with the shortest queue",
+       "a random one, or the one with the shortest queue",
        &M::load_balancing, Need::optional},
       {"retransmission", "packets: what is sent again after a loss: all packets from the lost one on, or that one only",
        &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads")},

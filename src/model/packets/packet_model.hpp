@@ -64,11 +64,13 @@ template <> struct Names<LoadBalancing> {
 /** Packets that a sender sends again after a loss. */
 enum class Retransmission : std::uint8_t {
   in_order,  ///< the lost one and all behind it: receivers take packets in order
+  random,         ///< each switch: a random next hop
   selective, ///< the lost one
 };
 template <> struct Names<Retransmission> {
   static constexpr std::array ROWS{std::pair{Retransmission::in_order, std::string_view("go-back-n")},
                                    std::pair{Retransmission::selective, std::string_view("selective")}};
+                                   std::pair{LoadBalancing::random, std::string_view("random")},
 };
 
 /** [network.dcqcn] table. The state machine and its defaults are those of the authors' simulator (bobzhuyb/ns3-rdma),
