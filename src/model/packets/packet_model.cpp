@@ -51,6 +51,38 @@ const std::vector<Option<SwiftModel>>& swift_options()
   return ROWS;
 }
 
+const std::vector<Option<NsccModel>>& nscc_options()
+{
+  using M = NsccModel;
+  static const std::vector<Option<M>> ROWS{
+      {"base_round_trip",
+       "round trip of a packet and its acknowledgement on an idle fabric, which scales windows, queues and increases",
+       &M::base_round_trip, Need::otherwise("that of the longest route from the first host")},
+      {"target_delay", "queueing delay that senders aim at", &M::target_delay,
+       Need::otherwise("0.75 of base_round_trip")},
+      {"initial_window", "packets in flight at first", &M::initial_window, Need::otherwise("the largest window")},
+      {"most_window", "largest window, in products of the host's rate and its shortest round trip", &M::most_window,
+       Need::optional},
+      {"proportional_increase",
+       "packets by which the window increases in a round trip without delay, in a network of 100 Gb/s and 12 us",
+       &M::proportional_increase, Need::optional, Allowed::non_negative},
+      {"fair_increase", "packets by which it increases in a round trip above the target without marks",
+       &M::fair_increase, Need::optional, Allowed::non_negative},
+      {"fast_increase", "part of the acknowledged bytes by which it increases after a window without delay",
+       &M::fast_increase, Need::optional, Allowed::non_negative},
+      {"eta", "packets by which it increases in each round trip", &M::eta, Need::optional, Allowed::non_negative},
+      {"gamma", "decrease of the window, times the relative excess of the average delay over the target", &M::gamma,
+       Need::optional, Allowed::up_to(1)},
+      {"largest_cut", "largest part of the window that a decrease takes", &M::largest_cut, Need::optional,
+       Allowed::up_to(1)},
+      {"delay_weight", "weight of a delay in the average", &M::delay_weight, Need::optional, Allowed::up_to(1)},
+      {"quick_adapt",
+       "part of the largest window; if less arrives in a round trip with losses, the window becomes what has arrived",
+       &M::quick_adapt, Need::optional, Allowed::up_to(1)},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<PacketModel>>& packet_options()
 {
   using M = PacketModel;
@@ -69,7 +101,8 @@ const std::vector<Option<PacketModel>>& packet_options()
        &M::lanes, Need::optional},
       {"buffer", "packets: buffer of an input port (credits), or of an output port (flow_control = \"none\")",
        &M::buffer,
-       Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets")},
+       Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets; "
+                       "nscc: what base_round_trip fills")},
       {"xoff", "packets, pfc: bytes of an input port above which it pauses its link", &M::xoff,
        Need::otherwise("15 packets")},
       {"xon", "packets, pfc: bytes at or below which it lets the link resume", &M::xon, Need::otherwise("12 packets")},
@@ -80,23 +113,54 @@ const std::vector<Option<PacketModel>>& packet_options()
        "a random one, or the one with the shortest queue",
        &M::load_balancing, Need::optional},
       {"retransmission", "packets: what is sent again after a loss: all packets from the lost one on, or that one only",
-       &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads")},
+       &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads or trim packets")},
+      {"overflow",
+       "packets, flow_control = \"none\": what a full output queue does with a packet: drops it, or trims it to its "
+       "headers, with which the receiver asks for it again",
+       &M::overflow, Need::optional},
       {"congestion_control", "packets: how senders react to congestion", &M::congestion_control, Need::optional},
-      {"ecn_min", "packets, dcqcn: bytes in an output queue above which packets may be marked", &M::ecn_min,
-       Need::otherwise("100kB for each 25 Gb/s of the link")},
-      {"ecn_max", "packets, dcqcn: bytes above which all packets are marked", &M::ecn_max,
-       Need::otherwise("400kB for each 25 Gb/s of the link")},
-      {"ecn_probability", "packets, dcqcn: probability of a mark just below ecn_max", &M::ecn_probability,
-       Need::optional, Allowed::up_to(1)},
+      {"ecn_min", "packets, dcqcn and nscc: bytes in an output queue above which packets may be marked", &M::ecn_min,
+       Need::otherwise("100kB for each 25 Gb/s of the link; nscc: 0.2 of what base_round_trip fills")},
+      {"ecn_max", "packets, dcqcn and nscc: bytes above which all packets are marked", &M::ecn_max,
+       Need::otherwise("400kB for each 25 Gb/s of the link; nscc: 0.8 of what base_round_trip fills")},
+      {"ecn_probability", "packets, dcqcn and nscc: probability of a mark just below ecn_max", &M::ecn_probability,
+       Need::otherwise("0.2; nscc: 1"), Allowed::up_to(1)},
       {"retransmission_timeout", "packets: time without acknowledgement after which a sender goes back",
        &M::retransmission_timeout, Need::optional},
-      {"control_packet", "packets: bytes of an acknowledgement, a notification of congestion or a pause frame",
+      {"control_packet",
+       "packets: bytes of an acknowledgement, a notification of congestion, a pause frame or a trimmed packet",
        &M::control_packet, Need::optional},
   };
   return ROWS;
 }
 
 namespace {
+
+/** Refuses trimming without what it needs, and congestion control without trimming. */
+void check_trimming(const OptionTable& table, const PacketModel& model, const std::set<std::string>& given)
+{
+  if (model.trims() && model.flow_control != FlowControl::none)
+    table.fail("overflow", "found " + table.found("overflow") + " with flow_control = \"" +
+                               std::string(to_text(model.flow_control)) +
+                               R"(", with which queues do not overflow; allowed: "drop", or flow_control = "none")");
+  if (model.trims() && given.contains("retransmission") && model.retransmission == Retransmission::in_order)
+    table.fail("retransmission", "found " + table.found("retransmission") +
+                                     R"( with overflow = "trim", whose receivers ask for single packets; allowed: )" +
+                                     R"("selective", or overflow = "drop")");
+  if (model.congestion_control != CongestionControl::nscc)
+    return;
+  if (not model.trims())
+    table.fail("congestion_control", "found " + table.found("congestion_control") + R"( with overflow = "drop"; )" +
+                                         R"(allowed: overflow = "trim" and flow_control = "none", or another )" +
+                                         "congestion control");
+  if (given.contains("buffer") && given.contains("ecn_min") && model.ecn_min >= model.buffer)
+    table.fail("ecn_min", "found " + table.found("ecn_min") + ", above which no queue gets with buffer = " +
+                              table.found("buffer") + "; allowed: less than that");
+  if (model.ecn_probability <= 0)
+    table.fail("ecn_probability",
+               "found " + table.found("ecn_probability") +
+                   R"( with congestion_control = "nscc", which needs marks; allowed: more than zero)");
+}
 
 /** Refuses sizes that contradict each other. Keys of a flow control or congestion control that is not in use are
  * allowed, so that a run can choose another one. */
@@ -141,13 +205,17 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
 
 PacketModel read_packets(const OptionTable& network, std::vector<std::string> others)
 {
-  others.insert(others.end(), {"dcqcn", "swift"});
+  others.insert(others.end(), {"dcqcn", "nscc", "swift"});
   PacketModel model;
   const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
   check_packet_sizes(network, model, given);
-  if (model.balances())
+  if (model.congestion_control == CongestionControl::nscc && not given.contains("ecn_probability"))
+    model.ecn_probability = 1;
+  check_trimming(network, model, given);
+  if (model.balances() || model.trims())
     model.retransmission = Retransmission::selective;
   read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
+  read_options(network.table("nscc"), nscc_options(), {}, model.nscc);
   read_options(network.table("swift"), swift_options(), {}, model.swift);
   return model;
 }
