@@ -16,15 +16,18 @@ struct ConnectionState {
   double rate                       = UNLIMITED;
   double window                     = UNLIMITED; ///< of data in flight; at least one packet may always be
   double due                        = UNLIMITED; ///< time of the next call of due()
-  double last_change                = -1;        ///< Swift, NSCC: last decrease; DCQCN: last notification
+  double last_change                = -1;        ///< Swift, NSCC: decrease; DCQCN: notification; TIMELY: any
   // DCQCN
   double target   = 0;
   double alpha    = 0;
   double counted  = 0; ///< bytes since the byte counter was reset
-  int timer_stage = 0;
+  int timer_stage = 0; ///< TIMELY: increases in a row
   int byte_stage  = 0;
   // Swift
   double packets = 0; ///< window in packets
+  // TIMELY
+  double last_delay = 0; ///< round trip at the last change
+  double trend      = 0; ///< average difference of round trips
   // NSCC
   double round_trip  = 0; ///< without queues, of the fabric
   double shortest    = 0; ///< round trip that was measured
@@ -69,5 +72,6 @@ const CongestionControlRow* find_congestion_control(CongestionControl kind);
 const CongestionControlRow& dcqcn_row();
 const CongestionControlRow& nscc_row();
 const CongestionControlRow& swift_row();
+const CongestionControlRow& timely_row();
 
 } // namespace weft

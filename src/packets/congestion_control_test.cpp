@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -127,6 +128,46 @@ TEST(Swift, PacesBelowOnePacket)
   EXPECT_LT(state.packets, 1);
   EXPECT_DOUBLE_EQ(state.window, 4096);
   EXPECT_DOUBLE_EQ(state.rate, state.packets * 4096 / 1e-3);
+}
+
+/** Answers packets whose round trips are @p delays, each sent just after the one before was answered. */
+ConnectionState timely_after(const std::vector<double>& delays)
+{
+  const PacketModel model;
+  ConnectionState state = begun(timely_row(), model);
+  double now            = 0;
+  for (const double delay : delays)
+    timely_row().acknowledged(state, model, {now += delay + 1e-9, delay, 4096, 4});
+  return state;
+}
+
+TEST(Timely, FollowsTheGradientBetweenItsThresholds)
+{
+  EXPECT_EQ(timely_after({40e-6, 45e-6}).rate, ConnectionState::UNLIMITED);                    // below low
+  EXPECT_NEAR(timely_after({100e-6, 104e-6}).rate, LINE * (1 - 0.8 * 0.875 * 4 / 20), 1);      // of 20 us
+  EXPECT_NEAR(timely_after({100e-6, 104e-6, 80e-6}).rate, LINE * (0.86 + 1.0 / 1000), 1);      // falls
+  EXPECT_NEAR(timely_after({100e-6, 1000e-6}).rate, LINE * (1 - 0.8 * (1 - 500.0 / 1000)), 1); // above high
+  EXPECT_NEAR(timely_after({100e-6, 300e-6}).rate, 100e6 / 8, 1);                              // steep
+}
+
+TEST(Timely, IncreasesMoreAfterFiveSteps)
+{
+  const PacketModel model;
+  ConnectionState state = timely_after({100e-6, 104e-6});
+  const double low      = state.rate;
+  double now            = 1e-3;
+  for (int step = 0; step < 7; ++step)
+    timely_row().acknowledged(state, model, {now += 40e-6, 40e-6, 4096, 4});
+  EXPECT_NEAR(state.rate, low + LINE * (5.0 / 1000 + 2.0 / 200), 1);
+}
+
+TEST(Timely, ChangesOnceInARoundTrip)
+{
+  const PacketModel model;
+  ConnectionState state = timely_after({100e-6, 104e-6});
+  const double once     = state.rate;
+  timely_row().acknowledged(state, model, {210e-6, 110e-6, 4096, 4}); // sent at 100 us, before the change at 204 us
+  EXPECT_EQ(state.rate, once);
 }
 
 // ---- NSCC, in the network that its increases refer to: 100 Gb/s, 12 us

@@ -195,6 +195,22 @@ TEST(PacketNetwork, SwiftKeepsQueuesAtItsTarget)
   EXPECT_LT(std::ranges::max(run.times), 1.02 * bound);
 }
 
+TEST(PacketNetwork, TimelyKeepsAnIncastsQueueShort)
+{
+  constexpr int SENDERS = 4;
+  std::vector<TestMessage> messages;
+  for (int sender = 1; sender <= SENDERS; ++sender)
+    messages.push_back({sender, 0, 10e6});
+  const std::string keys = CUT + "flow_control = 'pfc'\nxoff = '100kB'\nxon = '90kB'\n";
+  const TestRun without  = run_packets(packet_star(5, keys), messages);
+  const TestRun with     = run_packets(packet_star(5, keys + "congestion_control = 'timely'\n"), messages);
+  EXPECT_GT(without.work.pauses, 0U);
+  EXPECT_LT(with.work.pauses, without.work.pauses / 10);
+  const double bound = SENDERS * 10e6 / RATE;
+  EXPECT_GE(std::ranges::max(with.times), bound);
+  EXPECT_LT(std::ranges::max(with.times), 1.5 * bound);
+}
+
 // Headers overtake the queue: each is answered and sent again before the queue has drained, and nothing is lost.
 TEST(PacketNetwork, TrimmedPacketsAreSentAgainWithoutTimeouts)
 {

@@ -109,6 +109,8 @@ const std::map<std::string, std::string>& fitting_samples()
       {"network.nscc.delay_weight", "0.7"},
       {"network.nscc.quick_adapt", "0.7"},
       {"network.swift.beta", "0.7"},
+      {"network.timely.weight", "0.7"},
+      {"network.timely.beta", "0.7"},
       {"network.swift.largest_cut", "0.7"},
       {"shared.links", "[\"host-0.up\"]"},
       {"switches.match", "\"*\""},

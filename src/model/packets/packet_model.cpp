@@ -83,6 +83,27 @@ const std::vector<Option<NsccModel>>& nscc_options()
   return ROWS;
 }
 
+const std::vector<Option<TimelyModel>>& timely_options()
+{
+  using M = TimelyModel;
+  static const std::vector<Option<M>> ROWS{
+      {"low", "round trip below which the rate increases whatever the gradient", &M::low, Need::optional},
+      {"high", "round trip above which the rate decreases whatever the gradient", &M::high, Need::optional},
+      {"least_round_trip", "round trip to which the gradient is relative", &M::least_round_trip, Need::optional},
+      {"weight", "weight of the last difference of round trips in the gradient", &M::weight, Need::optional,
+       Allowed::up_to(1)},
+      {"beta", "decrease of the rate, times the gradient or the relative excess over high", &M::beta, Need::optional,
+       Allowed::up_to(1)},
+      {"hyper_after", "increases in a row after which they are larger", &M::hyper_after, Need::optional},
+      {"additive_increase", "increase of the rate in a round trip", &M::additive_increase,
+       Need::otherwise("0.001 of the host's rate")},
+      {"hyper_increase", "increase after hyper_after increases in a row", &M::hyper_increase,
+       Need::otherwise("0.005 of the host's rate")},
+      {"minimum_rate", "least rate of a connection", &M::minimum_rate, Need::optional},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<PacketModel>>& packet_options()
 {
   using M = PacketModel;
@@ -205,7 +226,7 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
 
 PacketModel read_packets(const OptionTable& network, std::vector<std::string> others)
 {
-  others.insert(others.end(), {"dcqcn", "nscc", "swift"});
+  others.insert(others.end(), {"dcqcn", "nscc", "swift", "timely"});
   PacketModel model;
   const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
   check_packet_sizes(network, model, given);
@@ -217,6 +238,11 @@ PacketModel read_packets(const OptionTable& network, std::vector<std::string> ot
   read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
   read_options(network.table("nscc"), nscc_options(), {}, model.nscc);
   read_options(network.table("swift"), swift_options(), {}, model.swift);
+  const OptionTable timely = network.table("timely");
+  read_options(timely, timely_options(), {}, model.timely);
+  if (model.timely.low > model.timely.high)
+    timely.fail("low", "found " + timely.found("low") + ", which is more than high (" + to_text(model.timely.high) +
+                           "); allowed: at most that");
   return model;
 }
 

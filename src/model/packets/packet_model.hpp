@@ -52,12 +52,13 @@ template <> struct Names<Overflow> {
                                    std::pair{Overflow::trim, std::string_view("trim")}};
 };
 
-enum class CongestionControl : std::uint8_t { none, dcqcn, nscc, swift };
+enum class CongestionControl : std::uint8_t { none, dcqcn, nscc, swift, timely };
 template <> struct Names<CongestionControl> {
   static constexpr std::array ROWS{std::pair{CongestionControl::none, std::string_view("none")},
                                    std::pair{CongestionControl::dcqcn, std::string_view("dcqcn")},
                                    std::pair{CongestionControl::nscc, std::string_view("nscc")},
-                                   std::pair{CongestionControl::swift, std::string_view("swift")}};
+                                   std::pair{CongestionControl::swift, std::string_view("swift")},
+                                   std::pair{CongestionControl::timely, std::string_view("timely")}};
 };
 
 /** Choice of the path of a packet among equal-cost ones. */
@@ -133,6 +134,20 @@ struct NsccModel {
 };
 const std::vector<Option<NsccModel>>& nscc_options();
 
+/** [network.timely] table. Defaults are those of HPCC's authors (rdma-hw.cc, run.py). Rates of zero are derived. */
+struct TimelyModel {
+  Seconds low              = Seconds(50e-6);
+  Seconds high             = Seconds(500e-6);
+  Seconds least_round_trip = Seconds(20e-6);
+  double weight            = 0.875;
+  double beta              = 0.8;
+  int hyper_after          = 5;
+  BytesPerSecond additive_increase;
+  BytesPerSecond hyper_increase;
+  BytesPerSecond minimum_rate{100e6 / 8};
+};
+const std::vector<Option<TimelyModel>>& timely_options();
+
 /** [network] keys of packets. Sizes of zero are derived from the links. */
 struct PacketModel {
   NetworkKind network = NetworkKind::flows;
@@ -156,6 +171,7 @@ struct PacketModel {
   DcqcnModel dcqcn;
   SwiftModel swift;
   NsccModel nscc;
+  TimelyModel timely;
 
   /** Returns the number of virtual lanes; links that drop packets need only one. */
   int lanes_in_use() const { return flow_control == FlowControl::none ? 1 : lanes; }
@@ -172,7 +188,8 @@ struct PacketModel {
   /** Returns whether receivers acknowledge packets. */
   bool acknowledges() const
   {
-    return flow_control == FlowControl::none || congestion_control == CongestionControl::swift;
+    return flow_control == FlowControl::none || congestion_control == CongestionControl::swift ||
+           congestion_control == CongestionControl::timely;
   }
 };
 const std::vector<Option<PacketModel>>& packet_options();

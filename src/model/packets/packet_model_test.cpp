@@ -33,6 +33,7 @@ TEST(PacketModel, ReadsItsKeys)
   EXPECT_DOUBLE_EQ(model.dcqcn.additive_increase.value(), 5e6 / 8);
   EXPECT_TRUE(packets_of("flow_control = 'none'").acknowledges());
   EXPECT_TRUE(packets_of("congestion_control = 'swift'").acknowledges());
+  EXPECT_TRUE(packets_of("congestion_control = 'timely'").acknowledges());
 }
 
 TEST(PacketModel, NsccChangesDefaults)
@@ -68,6 +69,7 @@ TEST(PacketModel, RefusesWhatContradictsItself)
       "[network] ecn_min: found \"40KiB\", above which no queue gets with buffer = \"40KiB\"; allowed: less than that");
   refused(trims + nscc + "ecn_probability = 0",
           "[network] ecn_probability: found 0 with congestion_control = \"nscc\"");
+  refused("[network.timely]\nlow = '1ms'", "[network.timely] low: found \"1ms\", which is more than high (500us)");
   refused("[network.nscc]\ngamma = 1.5", "[network.nscc] gamma");
 }
 

@@ -239,7 +239,7 @@ class _Drawing:
         trims = control == "none" and self.maybe(0.5)
         if trims:
             self.put("network.overflow", ["trim"], 1)
-        self.put("network.congestion_control", ["dcqcn", "swift"] + ["nscc"] * trims, 0.5)
+        self.put("network.congestion_control", ["dcqcn", "swift", "timely"] + ["nscc"] * trims, 0.5)
         if control == "none":
             self.put("network.buffer", ["16KiB", "32KiB"], 0.7)
             self.put("network.retransmission_timeout", ["20us", "200us"], 0.8)
