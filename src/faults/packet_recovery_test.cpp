@@ -154,6 +154,22 @@ TEST(PacketRecovery, LossyLinksLoseTheSamePacketsInEachRun)
   EXPECT_LT(run.times[2], 100 * PACKET_S + 10e-6); // its answers are lost, its packets are not
 }
 
+// A lossy link loses packets and headers, which only timeouts show.
+TEST(PacketRecovery, LossesDespiteTrimmingAreSentAgain)
+{
+  const Fabric fabric = packet_star(4, PACKETS + "flow_control = 'none'\noverflow = 'trim'\nbuffer = '10kB'\n" +
+                                           "congestion_control = 'nscc'\n[network.nscc]\nbase_round_trip = '10us'\n");
+  const FabricChange lossy{.what = FabricChange::What::loss, .number = link_named(fabric, "host-1.down"), .loss = 0.05};
+  const std::vector<TestMessage> messages{{0, 1, 1e5}, {2, 1, 1e5}, {3, 1, 1e5}};
+  FaultyPackets run(fabric, {Seconds(), Seconds(), Seconds(TIMEOUT_S), 7}, {{0, lossy}});
+  run.run(messages);
+  ASSERT_EQ(run.times.size(), messages.size());
+  EXPECT_GT(run.work().trimmed, 0U);
+  EXPECT_GT(run.work().timeouts, 0U);
+  EXPECT_GE(run.work().sent_again, run.work().trimmed);
+  EXPECT_GT(run.counts().lost, 0);
+}
+
 TEST(PacketRecovery, ASlowLinkTakesLonger)
 {
   const Fabric fabric = packet_star(4, PACKETS);
@@ -189,7 +205,7 @@ TEST(PacketRecovery, SwitchesThatBalanceLoadsAvoidWhatIsDown)
 {
   const std::string text =
       replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [4, 4]\nup = [1, 4]");
-  for (const std::string& balancer : {std::string("spray"), std::string("shortest-queue")}) {
+  for (const std::string& balancer : {std::string("spray"), std::string("random"), std::string("shortest-queue")}) {
     const Fabric fabric =
         fabric_of(text + "[network]\nmodel = \"packets\"\nload_balancing = '" + balancer + "'\n" + PACKETS);
     Route usual;

@@ -16,23 +16,42 @@ struct ConnectionState {
   double rate                       = UNLIMITED;
   double window                     = UNLIMITED; ///< of data in flight; at least one packet may always be
   double due                        = UNLIMITED; ///< time of the next call of due()
-  double last_change                = -1;        ///< Swift: last decrease; DCQCN: last notification
+  double last_change                = -1;        ///< Swift, NSCC: decrease; DCQCN: notification; TIMELY: any
   // DCQCN
   double target   = 0;
   double alpha    = 0;
   double counted  = 0; ///< bytes since the byte counter was reset
-  int timer_stage = 0;
+  int timer_stage = 0; ///< TIMELY: increases in a row
   int byte_stage  = 0;
   // Swift
   double packets = 0; ///< window in packets
+  // TIMELY
+  double last_delay = 0; ///< round trip at the last change
+  double trend      = 0; ///< average difference of round trips
+  // NSCC
+  double round_trip  = 0; ///< without queues, of the fabric
+  double shortest    = 0; ///< round trip that was measured
+  double delay       = 0; ///< average in queues
+  double increase    = 0; ///< collected, in bytes times the window
+  double received    = 0; ///< bytes acknowledged since increases took effect
+  double adjusted_at = 0; ///< time of the last small increase
+  double undelayed   = 0; ///< bytes acknowledged without delay
+  double achieved    = 0; ///< bytes acknowledged in this interval of quick adaption
+  double adapt_at    = 0; ///< its end
+  double ignored     = 0; ///< bytes answered since the last quick adaption
+  double to_ignore   = 0; ///< bytes that were in flight then
+  bool fast          = false;
+  bool trimmed       = false; ///< a packet was, since then
 };
 
-/** Packet that was acknowledged now. */
+/** Packet whose acknowledgement, or the rejection of its headers, has arrived now. */
 struct AcknowledgedPacket {
   double now;
-  double delay; ///< from its start at the sender to the acknowledgement's arrival
+  double delay; ///< from its start at the sender to the answer's arrival
   double bytes;
   int hops; ///< links of its route
+  bool marked      = false;
+  double in_flight = 0; ///< bytes of its connection; with a rejected packet
 };
 
 struct CongestionControlRow {
@@ -43,6 +62,7 @@ struct CongestionControlRow {
   void (*notified)(ConnectionState& state, const PacketModel& model, double now);
   void (*lost)(ConnectionState& state, const PacketModel& model, double now);
   void (*due)(ConnectionState& state, const PacketModel& model, double now);
+  void (*trimmed)(ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet);
 };
 
 /** Returns the row of an algorithm; null without congestion control. */
@@ -50,6 +70,8 @@ const CongestionControlRow* find_congestion_control(CongestionControl kind);
 
 /** Rows, each from a file of its own. */
 const CongestionControlRow& dcqcn_row();
+const CongestionControlRow& nscc_row();
 const CongestionControlRow& swift_row();
+const CongestionControlRow& timely_row();
 
 } // namespace weft

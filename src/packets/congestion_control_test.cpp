@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -127,6 +128,148 @@ TEST(Swift, PacesBelowOnePacket)
   EXPECT_LT(state.packets, 1);
   EXPECT_DOUBLE_EQ(state.window, 4096);
   EXPECT_DOUBLE_EQ(state.rate, state.packets * 4096 / 1e-3);
+}
+
+/** Answers packets whose round trips are @p delays, each sent just after the one before was answered. */
+ConnectionState timely_after(const std::vector<double>& delays)
+{
+  const PacketModel model;
+  ConnectionState state = begun(timely_row(), model);
+  double now            = 0;
+  for (const double delay : delays)
+    timely_row().acknowledged(state, model, {now += delay + 1e-9, delay, 4096, 4});
+  return state;
+}
+
+TEST(Timely, FollowsTheGradientBetweenItsThresholds)
+{
+  EXPECT_EQ(timely_after({40e-6, 45e-6}).rate, ConnectionState::UNLIMITED);                    // below low
+  EXPECT_NEAR(timely_after({100e-6, 104e-6}).rate, LINE * (1 - 0.8 * 0.875 * 4 / 20), 1);      // of 20 us
+  EXPECT_NEAR(timely_after({100e-6, 104e-6, 80e-6}).rate, LINE * (0.86 + 1.0 / 1000), 1);      // falls
+  EXPECT_NEAR(timely_after({100e-6, 1000e-6}).rate, LINE * (1 - 0.8 * (1 - 500.0 / 1000)), 1); // above high
+  EXPECT_NEAR(timely_after({100e-6, 300e-6}).rate, 100e6 / 8, 1);                              // steep
+}
+
+TEST(Timely, IncreasesMoreAfterFiveSteps)
+{
+  const PacketModel model;
+  ConnectionState state = timely_after({100e-6, 104e-6});
+  const double low      = state.rate;
+  double now            = 1e-3;
+  for (int step = 0; step < 7; ++step)
+    timely_row().acknowledged(state, model, {now += 40e-6, 40e-6, 4096, 4});
+  EXPECT_NEAR(state.rate, low + LINE * (5.0 / 1000 + 2.0 / 200), 1);
+}
+
+TEST(Timely, ChangesOnceInARoundTrip)
+{
+  const PacketModel model;
+  ConnectionState state = timely_after({100e-6, 104e-6});
+  const double once     = state.rate;
+  timely_row().acknowledged(state, model, {210e-6, 110e-6, 4096, 4}); // sent at 100 us, before the change at 204 us
+  EXPECT_EQ(state.rate, once);
+}
+
+// ---- NSCC, in the network that its increases refer to: 100 Gb/s, 12 us
+
+constexpr double ROUND  = 12e-6;
+constexpr double BYTES  = 4096; // of a packet
+constexpr double MSS    = BYTES - 64;
+constexpr double WINDOW = 100e3;
+constexpr double ETA    = 0.15 * MSS; // the first answer adds it
+
+ConnectionState begun_nscc(const PacketModel& model)
+{
+  ConnectionState state;
+  state.line_rate  = 100e9 / 8;
+  state.round_trip = ROUND;
+  nscc_row().begin(state, model);
+  return state;
+}
+
+/** Returns the window after a first answer that was in queues for @p queued. */
+double window_after(double queued, bool marked, double average = 0)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  state.window          = WINDOW;
+  state.delay           = average;
+  nscc_row().acknowledged(state, model, {1e-3, ROUND + queued, BYTES, 6, marked, WINDOW});
+  return state.window;
+}
+
+TEST(Nscc, BeginsWithTheLargestWindow)
+{
+  PacketModel model;
+  EXPECT_DOUBLE_EQ(begun_nscc(model).window, 1.5 * 150e3);
+  model.nscc.initial_window = 10;
+  EXPECT_DOUBLE_EQ(begun_nscc(model).window, 10 * BYTES);
+}
+
+TEST(Nscc, MarkAndDelayChooseTheReaction)
+{
+  // The target is 9 us. In proportion to its rest, the same for all, none, and a cut by 0.8 of the excess.
+  EXPECT_NEAR(window_after(3e-6, false), WINDOW + 4 * MSS * 0.75 * BYTES * (6.0 / 9) / WINDOW + ETA, 1e-6);
+  EXPECT_NEAR(window_after(12e-6, false), WINDOW + 5 * MSS * BYTES / WINDOW + ETA, 1e-6);
+  EXPECT_NEAR(window_after(3e-6, true), WINDOW + ETA, 1e-6);
+  EXPECT_NEAR(window_after(12e-6, true, 12e-6), WINDOW * (1 - 0.8 * 3 / 12) + ETA, 1e-6);
+  EXPECT_NEAR(window_after(60e-6, true, 60e-6), WINDOW / 2 + ETA, 1e-6); // never by more than half
+  EXPECT_NEAR(window_after(12e-6, true, 6e-6), WINDOW + ETA, 1e-6);      // the average is below the target
+}
+
+TEST(Nscc, CutsOnceInARoundTrip)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  state.delay           = 18e-6;
+  for (const double later : {0.0, ROUND / 2, 0.9 * ROUND})
+    nscc_row().acknowledged(state, model, {1e-3 + later, ROUND + 18e-6, BYTES, 6, true, WINDOW});
+  EXPECT_NEAR(state.window, 225e3 * (1 - 0.8 / 2) + ETA, 1e-6);
+  nscc_row().acknowledged(state, model, {1e-3 + 1.1 * ROUND, ROUND + 18e-6, BYTES, 6, true, WINDOW});
+  EXPECT_LT(state.window, 100e3);
+}
+
+TEST(Nscc, GrowsFastAfterAWindowWithoutDelay)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  state.window          = 2 * BYTES;
+  for (int packet = 0; packet < 4; ++packet)
+    nscc_row().acknowledged(state, model, {1e-9 * packet, ROUND, BYTES, 6, false, BYTES});
+  EXPECT_NEAR(state.window, 2 * BYTES + 2 * 0.25 * BYTES, 1e-6); // the first two were the window
+}
+
+TEST(Nscc, ATrimmedPacketLeavesTheWindow)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  nscc_row().trimmed(state, model, {1e-3, ROUND, BYTES, 6, false, WINDOW});
+  EXPECT_DOUBLE_EQ(state.window, 225e3 - BYTES);
+  for (int packet = 0; packet < 100; ++packet)
+    nscc_row().trimmed(state, model, {1e-3, ROUND, BYTES, 6, false, WINDOW});
+  EXPECT_DOUBLE_EQ(state.window, BYTES);
+}
+
+TEST(Nscc, AdaptsQuicklyIfLittleArrives)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  nscc_row().trimmed(state, model, {1e-3, ROUND, BYTES, 6, false, WINDOW}); // begins an interval of 21 us
+  for (int packet = 0; packet < 3; ++packet)
+    nscc_row().acknowledged(state, model, {1.001e-3, ROUND, BYTES, 6, false, WINDOW});
+  nscc_row().trimmed(state, model, {1.022e-3, ROUND, BYTES, 6, false, 5 * BYTES});
+  EXPECT_DOUBLE_EQ(state.window, 3 * BYTES);
+  for (int packet = 0; packet < 5; ++packet) // of what was in flight
+    nscc_row().trimmed(state, model, {1.023e-3, ROUND, BYTES, 6, false, 5 * BYTES});
+  EXPECT_NEAR(state.window, 2 * BYTES, BYTES);
+}
+
+TEST(Nscc, ATimeoutLeavesOnePacket)
+{
+  const PacketModel model;
+  ConnectionState state = begun_nscc(model);
+  nscc_row().lost(state, model, 1e-3);
+  EXPECT_DOUBLE_EQ(state.window, BYTES);
 }
 
 } // namespace

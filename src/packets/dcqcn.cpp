@@ -79,7 +79,8 @@ const CongestionControlRow& dcqcn_row()
       [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {},
       cut_by_dcqcn,
       [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      increase_by_timer};
+      increase_by_timer,
+      [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {}};
   return ROW;
 }
 

@@ -8,13 +8,20 @@
 
 namespace weft {
 
-LoadBalancer::LoadBalancer(const Fabric& fabric) : topology_(fabric.topology())
+LoadBalancer::LoadBalancer(const Fabric& fabric)
+    : topology_(fabric.topology()), random_(fabric.packets().load_balancing == LoadBalancing::random),
+      seed_(static_cast<std::uint32_t>(fabric.noise() ? fabric.noise()->seed : 1))
 {
   if (not fabric.packets().balances())
     return;
-  const auto seed = static_cast<std::uint32_t>(fabric.noise() ? fabric.noise()->seed : 1);
   for (std::size_t link = 0; link < fabric.links().size(); ++link) // else all inputs would begin with the same output
-    turns_.push_back(philox({static_cast<std::uint32_t>(link), 0, 0, RandomPurpose::SPRAY}, {seed, 0})[0]);
+    turns_.push_back(philox({static_cast<std::uint32_t>(link), 0, 0, RandomPurpose::SPRAY}, {seed_, 0})[0]);
+}
+
+std::size_t LoadBalancer::draw(LinkId link, std::uint32_t turn, std::size_t count) const
+{
+  const double part = uniform(seed_, {static_cast<std::uint32_t>(link), turn, 1, RandomPurpose::SPRAY});
+  return static_cast<std::size_t>(part * static_cast<double>(count));
 }
 
 void LoadBalancer::set_down(std::vector<bool> down)

@@ -23,6 +23,7 @@ constexpr int PACKETS   = 1000; // of a message
 constexpr double WAY    = 4 * CABLE + 3 * SWITCH + 3 * FULL;
 
 const std::array BALANCERS{"spray", "shortest-queue"};
+const std::array ALL_BALANCERS{"spray", "random", "shortest-queue"};
 
 /** Non-blocking fat tree: four leaves with four hosts and four spines. */
 Fabric tree_of_leaves(const std::string& keys)
@@ -83,6 +84,18 @@ TEST(LoadBalancer, InTurnASlowCableGetsItsShare)
   EXPECT_GT(run.work.overtaken, 0U);
 }
 
+// Queues at the spines stay short, as random hops load them evenly in the long run.
+TEST(LoadBalancer, RandomHopsLoadSpinesEvenly)
+{
+  const double bound = PACKETS * FULL + WAY;
+  const TestRun run  = run_packets(tree_of_leaves(balanced_by("random")), permutation(4));
+  EXPECT_GT(std::ranges::min(run.times), bound);
+  EXPECT_LT(std::ranges::max(run.times), 1.15 * bound); // four binomial loads of mean 1,000, with 3 deviations
+  EXPECT_EQ(run.times, run_packets(tree_of_leaves(balanced_by("random")), permutation(4)).times);
+  const TestRun slow = run_packets(with_slow_cable(2, balanced_by("random")), {{0, 4, PACKETS * 1000.0}});
+  EXPECT_NEAR(slow.times[0], PACKETS / SPINES * 8 * FULL, 0.2 * PACKETS / SPINES * 8 * FULL);
+}
+
 // Three hosts share cables that take 3.125 messages at line rate.
 TEST(LoadBalancer, TheShortestQueueAvoidsASlowCable)
 {
@@ -99,7 +112,7 @@ TEST(LoadBalancer, LossyNetworksDeliverEachPacketOnce)
   std::vector<TestMessage> messages = permutation(4);
   for (int sender = 4; sender < 8; ++sender)
     messages.push_back({sender, 0, 200000});
-  for (const char* const balancer : BALANCERS)
+  for (const char* const balancer : ALL_BALANCERS)
     for (const std::string& control : {std::string("none"), std::string("swift"), std::string("dcqcn")}) {
       const std::string keys = lossy + "congestion_control = '" + control + "'\n" + balanced_by(balancer);
       const TestRun run      = run_packets(tree_of_leaves(keys), messages);

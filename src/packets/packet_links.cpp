@@ -5,6 +5,7 @@
 #include "model/noise/random.hpp"
 #include "packets/packet_senders.hpp"
 #include "packets/packet_trees.hpp"
+#include "packets/round_trip.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,13 +22,16 @@ constexpr double QUEUED_PACKETS = 200;
 constexpr double ECN_RATE       = 25e9 / 8; // HPCC, run.py: thresholds grow with the rate
 constexpr double ECN_MIN        = 100e3;
 constexpr double ECN_MAX        = 400e3;
+constexpr double NSCC_ECN_MIN   = 0.2; // of the packets of a round trip (uet-htsim, main_uec.cpp)
+constexpr double NSCC_ECN_MAX   = 0.8;
 
 } // namespace
 
 PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork& work)
     : fabric_(fabric), model_(fabric.packets()), events_(events), work_(work),
       lossy_(model_.flow_control == FlowControl::none), pauses_(model_.flow_control == FlowControl::pfc),
-      cuts_through_(model_.switching == Switching::cut_through),
+      cuts_through_(model_.switching == Switching::cut_through), trims_(model_.trims()),
+      marks_arrivals_(model_.marks_arrivals()), marks_departures_(model_.marks_departures()),
       lanes_(static_cast<std::uint32_t>(model_.lanes_in_use())), packet_size_(model_.packet.value()),
       control_size_(model_.control_packet.value()),
       seed_(fabric.noise() ? static_cast<std::uint64_t>(fabric.noise()->seed) : 1),
@@ -38,6 +42,8 @@ PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork&
                     grouped(PacketEvents::LIMIT));
   if (pauses_)
     paused_at_.resize(ports_.size());
+  if (model_.congestion_control == CongestionControl::nscc)
+    round_trip_ = base_round_trip(fabric).value();
   std::vector<double> took;
   for (std::size_t id = 0; id < limits_.size(); ++id) {
     set_up(static_cast<LinkId>(id), fabric.links()[id]);
@@ -49,16 +55,26 @@ PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork&
 /** Sets the constants of a link. Throws UserError if its buffer lets no packet through, or loses some despite PFC. */
 void PacketLinks::set_up(LinkId id, const Link& link)
 {
-  const double rate    = link.bandwidth.value();
-  const bool to_host   = fabric_.topology().is_host(link.to);
-  const double behind  = to_host ? 0 : fabric_.model_at(link.to).hop_latency().value();
-  PortLimits& its      = limits(id);
-  its.ecn_min          = model_.ecn_max > Bytes() ? model_.ecn_min.value() : ECN_MIN * rate / ECN_RATE;
-  its.ecn_max          = model_.ecn_max > Bytes() ? model_.ecn_max.value() : ECN_MAX * rate / ECN_RATE;
+  const double rate   = link.bandwidth.value();
+  const bool to_host  = fabric_.topology().is_host(link.to);
+  const double behind = to_host ? 0 : fabric_.model_at(link.to).hop_latency().value();
+  PortLimits& its     = limits(id);
+  its.ecn_min         = ECN_MIN * rate / ECN_RATE;
+  its.ecn_max         = ECN_MAX * rate / ECN_RATE;
+  double most_packets = QUEUED_PACKETS;
+  if (round_trip_ > 0) {
+    most_packets = std::ceil(round_trip_ * rate / packet_size_);
+    its.ecn_min  = std::ceil(NSCC_ECN_MIN * most_packets) * packet_size_;
+    its.ecn_max  = std::ceil(NSCC_ECN_MAX * most_packets) * packet_size_;
+  }
+  if (model_.ecn_max > Bytes()) {
+    its.ecn_min = model_.ecn_min.value();
+    its.ecn_max = model_.ecn_max.value();
+  }
   const double latency = link.latency.value();
   const double loop    = (latency + (latency + behind)) * rate + 2 * packet_size_;
   if (lossy_)
-    its.buffer = model_.buffer > Bytes() ? model_.buffer.value() : QUEUED_PACKETS * packet_size_;
+    its.buffer = model_.buffer > Bytes() ? model_.buffer.value() : most_packets * packet_size_;
   for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
     PacketPort& port = (&wire(id))[lane];
     port.cable       = latency;
@@ -179,6 +195,8 @@ bool PacketLinks::send_data(LinkId link, PacketPort& wire, PacketPort& out)
   }
   const PacketNumber number = out.data.pop(pool_);
   out.queued -= pool_[number].size;
+  if (marks_departures_)
+    mark(link, out, pool_[number]);
   transmit(link, wire, out, number);
   return true;
 }
@@ -270,7 +288,7 @@ LinkId PacketLinks::crossed_by(const Packet& packet) const
 {
   if (packet.balanced)
     return static_cast<LinkId>(packet.route);
-  if (packet.kind == PacketKind::data)
+  if (packet.goes_forward())
     return routes_->link(packet.route + packet.hop);
   return reverse(routes_->link(packet.route + packet.hops - 1U - packet.hop));
 }
@@ -302,7 +320,10 @@ void PacketLinks::arrive(PacketNumber number)
     return;
   }
   if (packet.kind != PacketKind::data) {
-    answer(number);
+    if (packet.kind == PacketKind::headers)
+      forward_headers(number);
+    else
+      answer(number);
     return;
   }
   if (pauses_)
@@ -388,11 +409,10 @@ void PacketLinks::enqueue(std::size_t port, PacketNumber number)
     return;
   }
   if (lossy_ && out.queued + (out.free_at > now_ ? out.serving : 0) + packet.size > limits(link).buffer) {
-    ++work_.dropped;
-    pool_.release(number);
+    overflow(link, out, number);
     return;
   }
-  if (model_.marks())
+  if (marks_arrivals_)
     mark(link, out, packet);
   out.queued += packet.size;
   work_.most_queued = std::max(work_.most_queued, out.queued);
@@ -400,7 +420,42 @@ void PacketLinks::enqueue(std::size_t port, PacketNumber number)
   kick(link);
 }
 
-/** Marks a packet with a probability that grows with the queue that it joins. */
+/** Drops a packet that reaches a full queue, or trims it or the newest one in the queue. */
+void PacketLinks::overflow(LinkId link, PacketPort& out, PacketNumber number)
+{
+  if (not trims_) {
+    ++work_.dropped;
+    pool_.release(number);
+    return;
+  }
+  ++work_.trimmed;
+  Packet& packet = pool_[number];
+  if (not out.data.empty() && uniform(seed_, {static_cast<std::uint32_t>(work_.hops), packet.transfer, packet.sequence,
+                                              RandomPurpose::TRIMS}) < 0.5) {
+    Packet& newest = pool_[out.data.tail];
+    out.queued += packet.size - newest.size;
+    std::swap(packet, newest); // the arriving one takes its place in the queue
+    std::swap(packet.next, newest.next);
+  }
+  packet.kind    = PacketKind::headers;
+  packet.size    = control_size_;
+  packet.tail    = now_;
+  packet.in_port = NO_IN_PORT;
+  wire(link).control.push(pool_, number);
+  kick(link);
+}
+
+/** Sends the headers of a trimmed packet on from a switch. */
+void PacketLinks::forward_headers(PacketNumber number)
+{
+  Packet& packet = pool_[number];
+  if (packet.balanced && not choose_hop(packet))
+    discard(number, true, false);
+  else
+    answer(number);
+}
+
+/** Marks a packet with a probability that grows with the queue that it joins or leaves. */
 void PacketLinks::mark(LinkId link, PacketPort& out, Packet& packet)
 {
   const PortLimits& its = limits(link);

@@ -9,7 +9,8 @@
  *     has left that switch, and known at the sender after the latency of the cable.
  *   - PFC: an input port with more than xoff bytes sends a pause frame, and one to resume at xon bytes. Headroom takes
  *     what arrives meanwhile.
- *   - No flow control: a full output queue drops packets.
+ *   - No flow control: a full output queue drops packets, or trims them to their headers, which have priority. It trims
+ *     the newest packet in it or the one that arrives, so that no sender is always the one whose packets are trimmed.
  *
  * A link that fails loses what is on it; what waits for it, or reaches it, is discarded. The buffers of lost packets
  * are free again, as InfiniBand's flow-control packets, which carry totals, correct the credits.
@@ -47,10 +48,14 @@ class PacketLinks {
   const bool lossy_;
   const bool pauses_;
   const bool cuts_through_;
+  const bool trims_;
+  const bool marks_arrivals_;
+  const bool marks_departures_;
   const std::uint32_t lanes_;
   const double packet_size_;
   const double control_size_;
   std::uint64_t seed_     = 0;
+  double round_trip_      = 0; // of the idle fabric, with NSCC
   double now_             = 0;
   bool faulty_            = false; // a link has failed or is lossy
   LinkLosses* losses_     = nullptr;
@@ -77,6 +82,8 @@ public:
   PacketRoutes& routes() { return *routes_; }
   PacketPool& pool() { return pool_; }
   LoadBalancer& balancer() { return balancer_; }
+  /** Returns the round trip of the idle fabric in seconds; 0 without NSCC. */
+  double round_trip() const { return round_trip_; }
   /** Returns the first lane of a link, which has what belongs to the link. */
   PacketPort& wire(LinkId link) { return ports_[static_cast<std::size_t>(link) * lanes_]; }
   bool is_sending(LinkId link, double now) const
@@ -95,7 +102,7 @@ public:
   void kick(LinkId link);
   /** Sends a new packet over the idle first link of its route. */
   void inject(LinkId link, PacketNumber number) { transmit(link, wire(link), wire(link), number); }
-  /** Sends an acknowledgement or a notification. */
+  /** Sends an acknowledgement, a rejection, a notification or the headers of a packet. */
   void answer(PacketNumber number);
   /** Puts a packet of a tree in the queue of its first link. */
   void queue(PacketNumber number) { enqueue(routes_->port(pool_[number].route), number); }
@@ -133,6 +140,8 @@ private:
   void free_buffer(std::int32_t port, double size);
   void occupy(const Packet& packet);
   void enqueue(std::size_t port, PacketNumber number);
+  void overflow(LinkId link, PacketPort& out, PacketNumber number);
+  void forward_headers(PacketNumber number);
   void mark(LinkId link, PacketPort& out, Packet& packet);
   bool loses(const Packet& packet);
   void discard(PacketNumber number, bool cut, bool buffered);

@@ -207,6 +207,61 @@ TEST(PacketNetwork, RoundedSizesDoNotCloseAWindowOfOnePacket)
   }
 }
 
+TEST(PacketNetwork, TimelyKeepsAnIncastsQueueShort)
+{
+  constexpr int SENDERS = 4;
+  std::vector<TestMessage> messages;
+  for (int sender = 1; sender <= SENDERS; ++sender)
+    messages.push_back({sender, 0, 10e6});
+  const std::string keys = CUT + "flow_control = 'pfc'\nxoff = '100kB'\nxon = '90kB'\n";
+  const TestRun without  = run_packets(packet_star(5, keys), messages);
+  const TestRun with     = run_packets(packet_star(5, keys + "congestion_control = 'timely'\n"), messages);
+  EXPECT_GT(without.work.pauses, 0U);
+  EXPECT_LT(with.work.pauses, without.work.pauses / 10);
+  const double bound = SENDERS * 10e6 / RATE;
+  EXPECT_GE(std::ranges::max(with.times), bound);
+  EXPECT_LT(std::ranges::max(with.times), 1.5 * bound);
+}
+
+// Headers overtake the queue: each is answered and sent again before the queue has drained, and nothing is lost.
+TEST(PacketNetwork, TrimmedPacketsAreSentAgainWithoutTimeouts)
+{
+  constexpr int SENDERS = 6;
+  std::vector<TestMessage> messages;
+  for (int sender = 1; sender <= SENDERS; ++sender)
+    messages.push_back({sender, 0, 300000});
+  for (const std::string& switching : {CUT, STORED})
+    for (const std::string& control : {std::string("none"), std::string("swift")}) {
+      const std::string keys = switching + "flow_control = 'none'\noverflow = 'trim'\nbuffer = '20kB'\n" +
+                               "congestion_control = '" + control + "'\n";
+      const TestRun run      = run_packets(packet_star(7, keys), messages);
+      EXPECT_GT(run.work.trimmed, 0U) << control;
+      EXPECT_EQ(run.work.sent_again, run.work.trimmed) << control;
+      EXPECT_EQ(run.work.dropped + run.work.timeouts, 0U) << control;
+      EXPECT_LE(run.work.most_queued, 20000) << control;
+      const double bytes = SENDERS * 300e3 + 64.0 * static_cast<double>(run.work.trimmed);
+      EXPECT_NEAR(std::ranges::max(run.times), bytes / RATE + WAY, 0.01 * bytes / RATE) << control;
+      EXPECT_EQ(run.times, run_packets(packet_star(7, keys), messages).times) << control;
+    }
+}
+
+TEST(PacketNetwork, NsccKeepsQueuesBelowARoundTrip)
+{
+  constexpr int SENDERS = 8;
+  std::vector<TestMessage> messages;
+  for (int sender = 1; sender <= SENDERS; ++sender)
+    messages.push_back({sender, 0, 2e6});
+  const TestRun run  = run_packets(packet_star(9, CUT + "flow_control = 'none'\noverflow = 'trim'\n"
+                                                        "congestion_control = 'nscc'\n"
+                                                        "[network.nscc]\nbase_round_trip = '50us'\n"),
+                                   messages);
+  const double bound = SENDERS * 2e6 / RATE;
+  EXPECT_LE(run.work.most_queued, 50e3);
+  EXPECT_GT(run.work.marked, 0U);
+  EXPECT_EQ(run.work.notifications, 0U); // acknowledgements tell of marks
+  EXPECT_LT(std::ranges::max(run.times), 1.02 * bound);
+}
+
 /** Random messages of which each shares at most one link: with a group that has its sender, or its receiver. */
 std::vector<TestMessage> random_groups(std::mt19937& random, int hosts)
 {

@@ -15,6 +15,7 @@ constexpr std::int32_t NO_IN_PORT = -1;
 
 enum class PacketKind : std::uint8_t {
   data,
+  headers,         ///< of a data packet that a full queue has trimmed
   acknowledgement, ///< of all packets before its sequence number; of one packet if retransmission is selective
   rejection,       ///< the receiver expects this sequence number (NACK)
   notification,    ///< congestion was signalled to the receiver (CNP)
@@ -39,6 +40,9 @@ struct Packet {
   bool in_tree             = false; ///< switches at the ends of its route combine or copy it
   bool marked              = false;
   bool lost                = false; ///< through a fault of the link on which it is
+
+  /** Returns whether it goes from the sender of its transfer to the receiver. */
+  bool goes_forward() const { return kind <= PacketKind::headers; }
 };
 
 class PacketPool {

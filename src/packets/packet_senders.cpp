@@ -36,8 +36,9 @@ PacketSenders::Number PacketSenders::connect(LinkId first, int to)
   const std::uint64_t key   = static_cast<std::uint64_t>(first) << HALF | static_cast<std::uint32_t>(to);
   const auto [found, isnew] = connection_between_.try_emplace(key, static_cast<Number>(connections_.size()));
   if (isnew) {
-    Connection& connection     = connections_.emplace_back();
-    connection.state.line_rate = fabric_.link(first).bandwidth.value();
+    Connection& connection      = connections_.emplace_back();
+    connection.state.line_rate  = fabric_.link(first).bandwidth.value();
+    connection.state.round_trip = links_.round_trip();
     control_->begin(connection.state, model_);
   }
   return found->second;
@@ -319,6 +320,8 @@ void PacketSenders::receive(PacketNumber number)
     return; // of a transfer that has ended
   if (packet.kind == PacketKind::data) {
     receive_data(packet);
+  } else if (packet.kind == PacketKind::headers) {
+    receive_headers(packet);
   } else if (packet.kind == PacketKind::notification) {
     const Number connection = transfers_[packet.transfer].connection;
     control_->notified(connections_[connection].state, model_, now_);
@@ -331,7 +334,8 @@ void PacketSenders::receive(PacketNumber number)
 void PacketSenders::receive_data(const Packet& packet)
 {
   Transfer& transfer = transfers_[packet.transfer];
-  if (packet.marked && now_ - connections_[transfer.connection].notified >= model_.dcqcn.cnp_interval.value()) {
+  if (packet.marked && model_.marks_arrivals() &&
+      now_ - connections_[transfer.connection].notified >= model_.dcqcn.cnp_interval.value()) {
     connections_[transfer.connection].notified = now_;
     ++work_.notifications;
     answer(packet, PacketKind::notification, 0);
@@ -387,12 +391,19 @@ void PacketSenders::receive_any(const Packet& packet)
   its               = true;
   transfer.expected = std::max(expected, sequence + 1);
   work_.overtaken += sequence < expected ? 1 : 0;
-  if (not packet.balanced)
+  if (shows_losses(packet))
     for (std::uint32_t lacking = expected; lacking < sequence; ++lacking)
       answer(packet, PacketKind::rejection, lacking);
   answer(packet, PacketKind::acknowledgement, sequence);
   if (last)
     messages_.transfer_arrived(message);
+}
+
+/** Asks for a packet that was trimmed, unless it has come meanwhile. */
+void PacketSenders::receive_headers(const Packet& packet)
+{
+  const bool known = transfers_[packet.transfer].selection->received[packet.sequence];
+  answer(packet, known ? PacketKind::acknowledgement : PacketKind::rejection, packet.sequence);
 }
 
 void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
@@ -407,6 +418,7 @@ void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t 
   created.route             = packet.balanced ? transfers_[packet.transfer].route : packet.route;
   created.hops              = packet.balanced ? transfers_[packet.transfer].hops : packet.hops;
   created.kind              = kind;
+  created.marked            = packet.marked;
   links_.answer(number);
 }
 
@@ -445,7 +457,8 @@ void PacketSenders::acknowledge(const Packet& packet)
     if (connection != NO_NUMBER) {
       Connection& its = connections_[connection];
       land(its, bytes);
-      control_->acknowledged(its.state, model_, {now_, now_ - packet.sent, bytes, packet.hops});
+      control_->acknowledged(its.state, model_,
+                             {now_, now_ - packet.sent, bytes, packet.hops, packet.marked, its.in_flight});
       schedule_control(connection);
     }
   }
@@ -453,7 +466,7 @@ void PacketSenders::acknowledge(const Packet& packet)
     if (transfer.place == Place::sent) // otherwise its turn comes first
       release(number);
   } else if (packet.kind == PacketKind::rejection && selective_) {
-    repeat(number, packet.sequence);
+    repeat(packet);
   } else if (packet.kind == PacketKind::rejection) {
     go_back(number, packet.sequence);
   }
@@ -461,9 +474,11 @@ void PacketSenders::acknowledge(const Packet& packet)
     admit(connection);
 }
 
-/** Sends a lost packet again, if the sender has not noticed its loss before. */
-void PacketSenders::repeat(Number number, std::uint32_t sequence)
+/** Sends a rejected packet again, if the sender has not noticed its loss before. */
+void PacketSenders::repeat(const Packet& rejection)
 {
+  const Number number                = rejection.transfer;
+  const std::uint32_t sequence       = rejection.sequence;
   Transfer& transfer                 = transfers_[number];
   std::vector<bool>::reference flies = transfer.selection->in_flight[sequence];
   if (not flies)
@@ -471,9 +486,14 @@ void PacketSenders::repeat(Number number, std::uint32_t sequence)
   flies = false;
   transfer.selection->again.push_back(sequence);
   if (transfer.connection != NO_NUMBER) {
-    Connection& its = connections_[transfer.connection];
-    land(its, size_of(transfer, sequence));
-    control_->lost(its.state, model_, now_);
+    Connection& its    = connections_[transfer.connection];
+    const double bytes = size_of(transfer, sequence);
+    if (model_.trims())
+      control_->trimmed(its.state, model_,
+                        {now_, now_ - rejection.sent, bytes, rejection.hops, rejection.marked, its.in_flight});
+    else
+      control_->lost(its.state, model_, now_);
+    land(its, bytes);
   }
   count_resumed(transfer);
   if (transfer.place == Place::sent)
@@ -596,11 +616,11 @@ void PacketSenders::release(Number number)
 void PacketSenders::lose(const Packet& packet)
 {
   Transfer& transfer = transfers_[packet.transfer];
-  if (packet.kind != PacketKind::data || transfer.generation != packet.generation || transfer.place == Place::idle ||
+  if (not packet.goes_forward() || transfer.generation != packet.generation || transfer.place == Place::idle ||
       transfer.hit_at != NEVER_S)
     return;
   const bool last = packet.sequence + 1 == transfer.packets;
-  if (not packet.lost && not last && not packet.balanced)
+  if (not packet.lost && not last && shows_losses(packet))
     return; // the receiver notices at the next packet
   transfer.hit_at = now_;
   ++(packet.lost ? counts_.cut : counts_.lost);

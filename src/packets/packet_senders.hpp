@@ -7,9 +7,9 @@
  * Where packets can be lost, at full queues or through faults, transport is reliable: the receiver takes packets in
  * order, acknowledges them, and rejects the first one after a gap; the sender goes back to it (go-back-N, as
  * InfiniBand's reliable connections). With selective retransmission, it takes packets in any order, acknowledges each,
- * and rejects what a gap lacks, unless packets overtake each other because switches balance loads. A timeout covers
- * lost tails and lost answers. With a RecoveryModel, its timeouts and retries apply, and a sender that has used them up
- * gives the message up. */
+ * and rejects what a gap lacks, unless packets overtake each other because switches balance loads, or switches trim
+ * packets, whose headers ask for them. A timeout covers lost tails and lost answers. With a RecoveryModel, its timeouts
+ * and retries apply, and a sender that has used them up gives the message up. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -160,6 +160,8 @@ private:
     return transfer.selection && not transfer.selection->again.empty() ? transfer.selection->again.front()
                                                                        : transfer.to_send;
   }
+  /** Returns whether a packet that arrives after a gap shows that those before it are lost. */
+  bool shows_losses(const Packet& packet) const { return not packet.balanced && not model_.trims(); }
   static bool has_more(Transfer& transfer);
   double timeout_of(const Transfer& transfer) const;
   Number connect(LinkId first, int to);
@@ -174,10 +176,11 @@ private:
   void receive_data(const Packet& packet);
   void receive_in_order(const Packet& packet);
   void receive_any(const Packet& packet);
+  void receive_headers(const Packet& packet);
   void answer(const Packet& packet, PacketKind kind, std::uint32_t sequence);
   void acknowledge(const Packet& packet);
   double settle(Transfer& transfer, const Packet& packet);
-  void repeat(Number transfer, std::uint32_t sequence);
+  void repeat(const Packet& rejection);
   void lose_all(Transfer& transfer);
   void repeat_all(Number transfer);
   void go_back(Number transfer, std::uint32_t to);

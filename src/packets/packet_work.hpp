@@ -13,6 +13,7 @@ struct PacketWork {
   std::uint64_t hops          = 0; ///< links that packets of any kind have crossed
   std::uint64_t events        = 0;
   std::uint64_t dropped       = 0; ///< at full queues
+  std::uint64_t trimmed       = 0; ///< at full queues
   std::uint64_t lost          = 0; ///< of any kind, through faults
   std::uint64_t overtaken     = 0; ///< that arrived after a later one of the same message
   std::uint64_t sent_again    = 0;

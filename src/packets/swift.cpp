@@ -66,7 +66,10 @@ const CongestionControlRow& swift_row()
       follow_delay,
       [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
       cut_after_loss,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {}};
+      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
+      [](ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet) {
+        cut_after_loss(state, model, packet.now);
+      }};
   return ROW;
 }
 

@@ -340,6 +340,8 @@ class PacketsPart(Model, kw_only=True):
     """Links crossed by packets of all kinds, in total."""
     dropped: Whole
     """Packets dropped at a full queue."""
+    trimmed: Whole = 0
+    """Packets trimmed to their headers at a full queue."""
     lost: Whole = 0
     """Packets of all kinds lost to faults."""
     overtaken: Whole = 0

@@ -256,6 +256,7 @@ Json RunContext::packets_of_record() const
           {"packets", work.packets},
           {"hops", work.hops},
           {"dropped", work.dropped},
+          {"trimmed", work.trimmed},
           {"lost", work.lost},
           {"overtaken", work.overtaken},
           {"sent_again", work.sent_again},

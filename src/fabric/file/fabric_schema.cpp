@@ -86,8 +86,11 @@ void add_network(std::vector<TableHelp>& schema)
   schema.push_back({"network", "model and precision of the simulated network", network_table()});
   schema.push_back(
       {"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
+  schema.push_back({"network.nscc", "parameters of congestion_control = \"nscc\"", describe_options(nscc_options())});
   schema.push_back(
       {"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});
+  schema.push_back(
+      {"network.timely", "parameters of congestion_control = \"timely\"", describe_options(timely_options())});
 }
 
 } // namespace

@@ -20,6 +20,7 @@ struct RandomPurpose {
   static constexpr std::uint32_t DETOUR_LENGTHS = 1;
   static constexpr std::uint32_t JITTER =
       2; ///< and the numbers after it: by the host or communicator that crosses the link
+  static constexpr std::uint32_t TRIMS         = 0xfffffff7;
   static constexpr std::uint32_t SPRAY         = 0xfffffff8;
   static constexpr std::uint32_t MARKS         = 0xfffffff9;
   static constexpr std::uint32_t COMPUTATION   = 0xfffffffa;

@@ -51,6 +51,59 @@ const std::vector<Option<SwiftModel>>& swift_options()
   return ROWS;
 }
 
+const std::vector<Option<NsccModel>>& nscc_options()
+{
+  using M = NsccModel;
+  static const std::vector<Option<M>> ROWS{
+      {"base_round_trip",
+       "round trip of a packet and its acknowledgement on an idle fabric, which scales windows, queues and increases",
+       &M::base_round_trip, Need::otherwise("that of the longest route from the first host")},
+      {"target_delay", "queueing delay that senders aim at", &M::target_delay,
+       Need::otherwise("0.75 of base_round_trip")},
+      {"initial_window", "packets in flight at first", &M::initial_window, Need::otherwise("the largest window")},
+      {"most_window", "largest window, in bandwidth-delay products of the connection", &M::most_window, Need::optional},
+      {"proportional_increase",
+       "packets by which the window increases in a round trip without delay, in a network of 100 Gb/s and 12 us",
+       &M::proportional_increase, Need::optional, Allowed::non_negative},
+      {"fair_increase", "packets by which it increases in a round trip above the target without marks",
+       &M::fair_increase, Need::optional, Allowed::non_negative},
+      {"fast_increase", "fraction of the acknowledged bytes by which it increases after a window without delay",
+       &M::fast_increase, Need::optional, Allowed::non_negative},
+      {"eta", "packets by which it increases in each round trip", &M::eta, Need::optional, Allowed::non_negative},
+      {"gamma", "decrease of the window, times the relative excess of the average delay over the target", &M::gamma,
+       Need::optional, Allowed::up_to(1)},
+      {"largest_cut", "largest fraction of the window that a decrease takes", &M::largest_cut, Need::optional,
+       Allowed::up_to(1)},
+      {"delay_weight", "weight of a delay in the average", &M::delay_weight, Need::optional, Allowed::up_to(1)},
+      {"quick_adapt",
+       "fraction of the largest window; if less arrives in a round trip with losses, the window becomes what has "
+       "arrived",
+       &M::quick_adapt, Need::optional, Allowed::up_to(1)},
+  };
+  return ROWS;
+}
+
+const std::vector<Option<TimelyModel>>& timely_options()
+{
+  using M = TimelyModel;
+  static const std::vector<Option<M>> ROWS{
+      {"low", "round trip below which the rate increases whatever the gradient", &M::low, Need::optional},
+      {"high", "round trip above which the rate decreases whatever the gradient", &M::high, Need::optional},
+      {"least_round_trip", "round trip to which the gradient is relative", &M::least_round_trip, Need::optional},
+      {"weight", "weight of the last difference of round trips in the gradient", &M::weight, Need::optional,
+       Allowed::up_to(1)},
+      {"beta", "decrease of the rate, times the gradient or the relative excess over high", &M::beta, Need::optional,
+       Allowed::up_to(1)},
+      {"hyper_after", "increases in a row after which they are larger", &M::hyper_after, Need::optional},
+      {"additive_increase", "increase of the rate in a round trip", &M::additive_increase,
+       Need::otherwise("0.001 of the host's rate")},
+      {"hyper_increase", "increase after hyper_after increases in a row", &M::hyper_increase,
+       Need::otherwise("0.005 of the host's rate")},
+      {"minimum_rate", "least rate of a connection", &M::minimum_rate, Need::optional},
+  };
+  return ROWS;
+}
+
 const std::vector<Option<PacketModel>>& packet_options()
 {
   using M = PacketModel;
@@ -69,7 +122,8 @@ const std::vector<Option<PacketModel>>& packet_options()
        &M::lanes, Need::optional},
       {"buffer", "packets: buffer of an input port (credits), or of an output port (flow_control = \"none\")",
        &M::buffer,
-       Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets")},
+       Need::otherwise("credits: 64,000B, or what a round trip of the cable fills if that is more; none: 200 packets; "
+                       "nscc: what base_round_trip fills")},
       {"xoff", "packets, pfc: bytes of an input port above which it pauses its link", &M::xoff,
        Need::otherwise("15 packets")},
       {"xon", "packets, pfc: bytes at or below which it lets the link resume", &M::xon, Need::otherwise("12 packets")},
@@ -77,26 +131,57 @@ const std::vector<Option<PacketModel>>& packet_options()
        Need::otherwise("as much as can arrive")},
       {"load_balancing",
        "packets: path of a packet among equal-cost ones: that of its message, or at each switch the next hops in turn, "
-       "or the one with the shortest queue",
+       "a random one, or the one with the shortest queue",
        &M::load_balancing, Need::optional},
       {"retransmission", "packets: what is sent again after a loss: all packets from the lost one on, or that one only",
-       &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads")},
+       &M::retransmission, Need::otherwise("go-back-n; selective if switches balance loads or trim packets")},
+      {"overflow",
+       "packets, flow_control = \"none\": what a full output queue does with a packet: drops it, or trims it to its "
+       "headers, with which the receiver asks for it again",
+       &M::overflow, Need::optional},
       {"congestion_control", "packets: how senders react to congestion", &M::congestion_control, Need::optional},
-      {"ecn_min", "packets, dcqcn: bytes in an output queue above which packets may be marked", &M::ecn_min,
-       Need::otherwise("100kB for each 25 Gb/s of the link")},
-      {"ecn_max", "packets, dcqcn: bytes above which all packets are marked", &M::ecn_max,
-       Need::otherwise("400kB for each 25 Gb/s of the link")},
-      {"ecn_probability", "packets, dcqcn: probability of a mark just below ecn_max", &M::ecn_probability,
-       Need::optional, Allowed::up_to(1)},
+      {"ecn_min", "packets, dcqcn and nscc: bytes in an output queue above which packets may be marked", &M::ecn_min,
+       Need::otherwise("100kB for each 25 Gb/s of the link; nscc: 0.2 of what base_round_trip fills")},
+      {"ecn_max", "packets, dcqcn and nscc: bytes above which all packets are marked", &M::ecn_max,
+       Need::otherwise("400kB for each 25 Gb/s of the link; nscc: 0.8 of what base_round_trip fills")},
+      {"ecn_probability", "packets, dcqcn and nscc: probability of a mark just below ecn_max", &M::ecn_probability,
+       Need::otherwise("0.2; nscc: 1"), Allowed::up_to(1)},
       {"retransmission_timeout", "packets: time without acknowledgement after which a sender goes back",
        &M::retransmission_timeout, Need::optional},
-      {"control_packet", "packets: bytes of an acknowledgement, a notification of congestion or a pause frame",
+      {"control_packet",
+       "packets: bytes of an acknowledgement, a notification of congestion, a pause frame or a trimmed packet",
        &M::control_packet, Need::optional},
   };
   return ROWS;
 }
 
 namespace {
+
+/** Refuses trimming without what it needs, and congestion control without trimming. */
+void check_trimming(const OptionTable& table, const PacketModel& model, const std::set<std::string>& given)
+{
+  if (model.trims() && model.flow_control != FlowControl::none)
+    table.fail("overflow", "found " + table.found("overflow") + " with flow_control = \"" +
+                               std::string(to_text(model.flow_control)) +
+                               R"(", with which queues do not overflow; allowed: "drop", or flow_control = "none")");
+  if (model.trims() && given.contains("retransmission") && model.retransmission == Retransmission::in_order)
+    table.fail("retransmission", "found " + table.found("retransmission") +
+                                     R"( with overflow = "trim", whose receivers ask for single packets; allowed: )" +
+                                     R"("selective", or overflow = "drop")");
+  if (model.congestion_control != CongestionControl::nscc)
+    return;
+  if (not model.trims())
+    table.fail("congestion_control", "found " + table.found("congestion_control") + R"( with overflow = "drop"; )" +
+                                         R"(allowed: overflow = "trim" and flow_control = "none", or another )" +
+                                         "congestion control");
+  if (given.contains("buffer") && given.contains("ecn_min") && model.ecn_min >= model.buffer)
+    table.fail("ecn_min", "found " + table.found("ecn_min") + ", above which no queue gets with buffer = " +
+                              table.found("buffer") + "; allowed: less than that");
+  if (model.ecn_probability <= 0)
+    table.fail("ecn_probability",
+               "found " + table.found("ecn_probability") +
+                   R"( with congestion_control = "nscc", which needs marks; allowed: more than zero)");
+}
 
 /** Refuses sizes that contradict each other. Keys of a flow control or congestion control that is not in use are
  * allowed, so that a run can choose another one. */
@@ -141,14 +226,23 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
 
 PacketModel read_packets(const OptionTable& network, std::vector<std::string> others)
 {
-  others.insert(others.end(), {"dcqcn", "swift"});
+  others.insert(others.end(), {"dcqcn", "nscc", "swift", "timely"});
   PacketModel model;
   const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
   check_packet_sizes(network, model, given);
-  if (model.balances())
+  if (model.congestion_control == CongestionControl::nscc && not given.contains("ecn_probability"))
+    model.ecn_probability = 1;
+  check_trimming(network, model, given);
+  if (model.balances() || model.trims())
     model.retransmission = Retransmission::selective;
   read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
+  read_options(network.table("nscc"), nscc_options(), {}, model.nscc);
   read_options(network.table("swift"), swift_options(), {}, model.swift);
+  const OptionTable timely = network.table("timely");
+  read_options(timely, timely_options(), {}, model.timely);
+  if (model.timely.low > model.timely.high)
+    timely.fail("low", "found " + timely.found("low") + ", which is more than high (" + to_text(model.timely.high) +
+                           "); allowed: at most that");
   return model;
 }
 

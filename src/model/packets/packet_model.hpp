@@ -42,22 +42,36 @@ template <> struct Names<Switching> {
                                    std::pair{Switching::store_and_forward, std::string_view("store-and-forward")}};
 };
 
-enum class CongestionControl : std::uint8_t { none, dcqcn, swift };
+/** Treatment of a packet that finds its output queue full, without flow control. */
+enum class Overflow : std::uint8_t {
+  drop,
+  trim, ///< its headers go on, ahead of data, so that the receiver can ask for it at once
+};
+template <> struct Names<Overflow> {
+  static constexpr std::array ROWS{std::pair{Overflow::drop, std::string_view("drop")},
+                                   std::pair{Overflow::trim, std::string_view("trim")}};
+};
+
+enum class CongestionControl : std::uint8_t { none, dcqcn, nscc, swift, timely };
 template <> struct Names<CongestionControl> {
   static constexpr std::array ROWS{std::pair{CongestionControl::none, std::string_view("none")},
                                    std::pair{CongestionControl::dcqcn, std::string_view("dcqcn")},
-                                   std::pair{CongestionControl::swift, std::string_view("swift")}};
+                                   std::pair{CongestionControl::nscc, std::string_view("nscc")},
+                                   std::pair{CongestionControl::swift, std::string_view("swift")},
+                                   std::pair{CongestionControl::timely, std::string_view("timely")}};
 };
 
 /** Choice of the path of a packet among equal-cost ones. */
 enum class LoadBalancing : std::uint8_t {
   route,          ///< routing, for the whole message
   spray,          ///< each switch: next hops in turn
+  random,         ///< each switch: a random next hop
   shortest_queue, ///< each switch: the next hop that would send it first
 };
 template <> struct Names<LoadBalancing> {
   static constexpr std::array ROWS{std::pair{LoadBalancing::route, std::string_view("route")},
                                    std::pair{LoadBalancing::spray, std::string_view("spray")},
+                                   std::pair{LoadBalancing::random, std::string_view("random")},
                                    std::pair{LoadBalancing::shortest_queue, std::string_view("shortest-queue")}};
 };
 
@@ -103,6 +117,37 @@ struct SwiftModel {
 };
 const std::vector<Option<SwiftModel>>& swift_options();
 
+/** [network.nscc] table. Defaults are those of uet-htsim's sim/uec.cpp. Times and windows of zero are derived. */
+struct NsccModel {
+  Seconds base_round_trip;
+  Seconds target_delay;
+  double initial_window        = 0;
+  double most_window           = 1.5;
+  double proportional_increase = 4;
+  double fair_increase         = 5;
+  double fast_increase         = 0.25;
+  double eta                   = 0.15;
+  double gamma                 = 0.8;
+  double largest_cut           = 0.5;
+  double delay_weight          = 0.0125;
+  double quick_adapt           = 0.125;
+};
+const std::vector<Option<NsccModel>>& nscc_options();
+
+/** [network.timely] table. Defaults are those of HPCC's authors (rdma-hw.cc, run.py). Rates of zero are derived. */
+struct TimelyModel {
+  Seconds low              = Seconds(50e-6);
+  Seconds high             = Seconds(500e-6);
+  Seconds least_round_trip = Seconds(20e-6);
+  double weight            = 0.875;
+  double beta              = 0.8;
+  int hyper_after          = 5;
+  BytesPerSecond additive_increase;
+  BytesPerSecond hyper_increase;
+  BytesPerSecond minimum_rate{100e6 / 8};
+};
+const std::vector<Option<TimelyModel>>& timely_options();
+
 /** [network] keys of packets. Sizes of zero are derived from the links. */
 struct PacketModel {
   NetworkKind network = NetworkKind::flows;
@@ -116,6 +161,7 @@ struct PacketModel {
   Bytes headroom;
   LoadBalancing load_balancing         = LoadBalancing::route;
   Retransmission retransmission        = Retransmission::in_order;
+  Overflow overflow                    = Overflow::drop;
   CongestionControl congestion_control = CongestionControl::none;
   Bytes ecn_min;
   Bytes ecn_max;
@@ -124,6 +170,8 @@ struct PacketModel {
   Bytes control_packet{64};
   DcqcnModel dcqcn;
   SwiftModel swift;
+  NsccModel nscc;
+  TimelyModel timely;
 
   /** Returns the number of virtual lanes; links that drop packets need only one. */
   int lanes_in_use() const { return flow_control == FlowControl::none ? 1 : lanes; }
@@ -131,11 +179,17 @@ struct PacketModel {
   /** Returns whether switches choose the path of each packet. */
   bool balances() const { return load_balancing != LoadBalancing::route; }
   /** Returns whether packets carry marks of congestion (ECN). */
-  bool marks() const { return congestion_control == CongestionControl::dcqcn; }
+  bool marks() const { return marks_arrivals() || marks_departures(); }
+  /** Returns whether switches mark packets that join a queue. */
+  bool marks_arrivals() const { return congestion_control == CongestionControl::dcqcn; }
+  /** Returns whether switches mark packets that leave a queue. */
+  bool marks_departures() const { return congestion_control == CongestionControl::nscc; }
+  bool trims() const { return overflow == Overflow::trim; }
   /** Returns whether receivers acknowledge packets. */
   bool acknowledges() const
   {
-    return flow_control == FlowControl::none || congestion_control == CongestionControl::swift;
+    return flow_control == FlowControl::none || congestion_control == CongestionControl::swift ||
+           congestion_control == CongestionControl::timely;
   }
 };
 const std::vector<Option<PacketModel>>& packet_options();

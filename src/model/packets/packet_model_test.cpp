@@ -33,6 +33,18 @@ TEST(PacketModel, ReadsItsKeys)
   EXPECT_DOUBLE_EQ(model.dcqcn.additive_increase.value(), 5e6 / 8);
   EXPECT_TRUE(packets_of("flow_control = 'none'").acknowledges());
   EXPECT_TRUE(packets_of("congestion_control = 'swift'").acknowledges());
+  EXPECT_TRUE(packets_of("congestion_control = 'timely'").acknowledges());
+}
+
+TEST(PacketModel, NsccChangesDefaults)
+{
+  const PacketModel model =
+      packets_of("flow_control = 'none'\noverflow = 'trim'\ncongestion_control = 'nscc'\n[network.nscc]\neta = 0.3\n");
+  EXPECT_TRUE(model.trims() && model.marks() && model.marks_departures() && not model.marks_arrivals());
+  EXPECT_EQ(model.retransmission, Retransmission::selective);
+  EXPECT_EQ(model.ecn_probability, 1);
+  EXPECT_EQ(model.nscc.eta, 0.3);
+  EXPECT_EQ(packets_of("").ecn_probability, 0.2);
 }
 
 TEST(PacketModel, RefusesWhatContradictsItself)
@@ -47,6 +59,18 @@ TEST(PacketModel, RefusesWhatContradictsItself)
   refused("congestion_control = 'dcqcn'\necn_min = '4KiB'\necn_max = '1KiB'", "[network] ecn_min: found \"4KiB\"");
   refused("[network.swift]\nbeta = 1.5", "[network.swift] beta");
   refused("flow_control = 'drops'", "credits");
+  refused("overflow = 'trim'", "[network] overflow: found \"trim\" with flow_control = \"credits\"");
+  const std::string trims = "flow_control = 'none'\noverflow = 'trim'\n";
+  const std::string nscc  = "congestion_control = 'nscc'\n";
+  refused(trims + "retransmission = 'go-back-n'", "retransmission: found \"go-back-n\" with overflow = \"trim\"");
+  refused(nscc, "[network] congestion_control: found \"nscc\" with overflow = \"drop\"; allowed: overflow = \"trim\"");
+  refused(
+      trims + nscc + "buffer = '40KiB'\necn_min = '40KiB'\necn_max = '48KiB'",
+      "[network] ecn_min: found \"40KiB\", above which no queue gets with buffer = \"40KiB\"; allowed: less than that");
+  refused(trims + nscc + "ecn_probability = 0",
+          "[network] ecn_probability: found 0 with congestion_control = \"nscc\"");
+  refused("[network.timely]\nlow = '1ms'", "[network.timely] low: found \"1ms\", which is more than high (500us)");
+  refused("[network.nscc]\ngamma = 1.5", "[network.nscc] gamma");
 }
 
 } // namespace

@@ -70,7 +70,20 @@ def test_results_are_right_despite_losses(program: str, control: str) -> None:
     assert first.simulated_time_s == second.simulated_time_s
 
 
-@pytest.mark.parametrize("balancer", ["spray", "shortest-queue"])
+@pytest.mark.parametrize("control", ["none", "nscc"])
+def test_trimmed_packets_are_sent_again(program: str, control: str) -> None:
+    asked = LOSSES | {"overflow": "trim", "congestion_control": control}
+    first, second = (incast(program, 4, asked) for _ in range(2))
+    work = packets_of(first)
+    assert work.trimmed > 0
+    assert work.sent_again >= work.trimmed
+    assert work.dropped == 0
+    assert work.retransmission == "selective"
+    assert work == packets_of(second)
+    assert first.simulated_time_s == second.simulated_time_s
+
+
+@pytest.mark.parametrize("balancer", ["spray", "random", "shortest-queue"])
 @pytest.mark.parametrize("control", ["credits", "none"])
 def test_switches_balance_loads(program: str, balancer: str, control: str) -> None:
     asked = (LOSSES if control == "none" else {"lanes": 15}) | {"flow_control": control}

@@ -233,10 +233,13 @@ class _Drawing:
         self.put("network.packet", ["512B", "1KiB", "16KiB"], 0.5)
         self.put("network.switching", ["store-and-forward"], 0.3)
         if self.maybe(0.4) and not any("policy=adaptive" in word for word in self.case.options):
-            self.put("network.load_balancing", ["spray", "shortest-queue"], 1)
+            self.put("network.load_balancing", ["spray", "random", "shortest-queue"], 1)
         else:
             self.put("network.retransmission", ["selective"], 0.5)
-        self.put("network.congestion_control", ["dcqcn", "swift"], 0.5)
+        trims = control == "none" and self.maybe(0.5)
+        if trims:
+            self.put("network.overflow", ["trim"], 1)
+        self.put("network.congestion_control", ["dcqcn", "swift", "timely"] + ["nscc"] * trims, 0.5)
         if control == "none":
             self.put("network.buffer", ["16KiB", "32KiB"], 0.7)
             self.put("network.retransmission_timeout", ["20us", "200us"], 0.8)
