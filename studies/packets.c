@@ -9,7 +9,7 @@
  *   incast       all ranks send to one
  *   beside       a random half of the ranks send to one of it, the others in a cycle; these are observed
  *   alltoall     MPI_Alltoall, BYTES for all ranks together
- *   allreduce, bcast, allgather
+ *   allreduce, switches (an Allreduce of integers), bcast, allgather
  */
 #define _POSIX_C_SOURCE 199309L
 #include "patterns.h"
@@ -89,6 +89,8 @@ int main(int argc, char** argv)
         incast(rank, order, half, out, in, bytes);
     } else if (strcmp(pattern, "alltoall") == 0) {
       MPI_Alltoall(out, bytes / ranks, MPI_BYTE, in, bytes / ranks, MPI_BYTE, MPI_COMM_WORLD);
+    } else if (strcmp(pattern, "switches") == 0) {
+      MPI_Allreduce(out, in, bytes / (int)sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     } else if (strcmp(pattern, "allreduce") == 0) {
       MPI_Allreduce(out, in, bytes / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     } else if (strcmp(pattern, "bcast") == 0) {

@@ -38,10 +38,12 @@ PATTERNS: Mapping[str, str] = {
     "beside": "permutation beside an incast",
     "alltoall": "Alltoall",
     "allreduce": "Allreduce",
+    "switches": "Allreduce in switches",
     "bcast": "Bcast",
     "allgather": "Allgather",
 }
 """Patterns of studies/packets.c, and their names in the page."""
+OFFLOADED = "switches"
 
 SIZES = (1 << 10, 1 << 16, 1 << 20)
 
@@ -68,6 +70,8 @@ NETWORKS: Mapping[str, tuple[str, ...]] = {
         "network.congestion_control=swift",
     ),
 }
+LOSSY = tuple(name for name in NETWORKS if name.startswith("loss"))
+"""Networks on which hosts execute all collectives."""
 LOADS = ("0%", "30%")
 """Background traffic of all hosts, as a fraction of their share of the bisection."""
 LARGEST_UNDER_LOAD = 1 << 16
@@ -99,6 +103,9 @@ def _row(
 ) -> Table:
     row = {"pattern": pattern, "bytes": str(size), "fabric": fabric, "load": load}
     for network, changes in NETWORKS.items():
+        if pattern == OFFLOADED and network in LOSSY:
+            row[network] = ""
+            continue
         lines: list[str] = []
         request = Request.of(
             fabric="fat-tree-1024",
@@ -106,7 +113,7 @@ def _row(
             ranks=HOSTS,
             program=str(program),
             arguments=(pattern, str(size), str(ROUNDS)),
-            offload="off",
+            offload="stream" if pattern == OFFLOADED else "off",
             traffic=traffic.get(load),
         )
         record = launch.run(launch.prepare(request), lines.append)
@@ -117,8 +124,8 @@ def _row(
 
 
 def ratios(rows: Sequence[Mapping[str, str]], network: str) -> list[float]:
-    """Return the times on packets, as multiples of the times on flows."""
-    return [float(row[network]) / float(row["flows"]) for row in rows]
+    """Return the times on packets, if known, as multiples of the times on flows."""
+    return [float(row[network]) / float(row["flows"]) for row in rows if row[network]]
 
 
 def _range(found: Sequence[float]) -> str:

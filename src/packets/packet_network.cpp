@@ -110,11 +110,11 @@ std::vector<StoredRoute> PacketNetwork::stripes(int from)
   return all;
 }
 
-void PacketNetwork::start(const TreePackets& call, int /*world*/, std::function<void()> done)
+void PacketNetwork::start(const TreePackets& call, Seconds now, int /*world*/, std::function<void()> done)
 {
   if (asleep_)
     catch_up();
-  set_time(std::max(now_, agenda_.now().value()));
+  set_time(std::max(now_, now.value()));
   trees_.start(call, std::move(done));
 }
 

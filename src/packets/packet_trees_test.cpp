@@ -30,7 +30,7 @@ struct TreeRun {
   void start(const TreePackets& call)
   {
     ends.push_back(-1);
-    network.start(call, 0, [this, number = ends.size() - 1] { ends[number] = agenda.now().value(); });
+    network.start(call, Seconds(), 0, [this, number = ends.size() - 1] { ends[number] = agenda.now().value(); });
   }
 };
 
@@ -75,6 +75,19 @@ TEST(PacketTrees, APacketCrossesTheSwitchTwice)
     // A stream's packets are not stored before they are combined.
     EXPECT_NEAR(as_packets(fabric, plan), plan.duration().value() + 125e-9, 1e-12) << packets;
   }
+}
+
+// The agenda's clock is that of its last event.
+TEST(PacketTrees, ACallBeginsAtThePresentTime)
+{
+  const Fabric fabric   = packet_star(4, "switching = 'store-and-forward'");
+  const auto tree       = tree_over(fabric, hosts_to(4));
+  const StreamPlan plan = plan_of(fabric, tree, {Movement::allreduce, Bytes(400), -1, {}});
+  TreeRun run(fabric);
+  double end = 0;
+  run.network.start(*plan.packets, Seconds(1), 0, [&] { end = run.agenda.now().value(); });
+  run_to_end(run.agenda);
+  EXPECT_NEAR(end - 1, as_packets(fabric, plan), 1e-12);
 }
 
 TEST(PacketTrees, ASlotIsReusedAfterATurnaround)

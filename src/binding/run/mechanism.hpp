@@ -32,7 +32,7 @@ public:
   /** Returns the text of SMPI's help if the mechanism is also an algorithm of the hosts, otherwise null. */
   virtual const char* as_algorithm() const { return nullptr; }
 
-  /** Returns whether a network of packets carries the call. */
+  /** Returns whether a network of packets carries a call that the mechanism supports. */
   virtual bool as_packets(const CallDescriptor& /*call*/) const { return false; }
   /** Returns the reason why no such call is possible on @p communicator; none if it is possible. */
   virtual Fallback obstacle(Communicator& communicator, const CallDescriptor& call) = 0;

@@ -41,7 +41,7 @@ public:
   Fallback obstacle(const MechanismKind& mechanism) override
   {
     Mechanism& its = selector_.mechanism(mechanism);
-    if (selector_.fabric_.packets().carries() && not its.as_packets(call_))
+    if (selector_.fabric_.packets().carries() && its.does(*call_.kind) && not its.as_packets(call_))
       return Fallback::packets;
     return its.obstacle(communicator_, call_);
   }

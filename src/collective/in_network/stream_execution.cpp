@@ -71,7 +71,7 @@ void StreamExecution::start_packets(TreeNetwork& trees, const Share& share)
 {
   TreePackets packets = *share.plan->packets;
   packets.delay       = packets.delay + (share.latency - share.plan->base_latency); // jitter
-  trees.start(packets, service_.world, [end = owner_.when_arrived([this] {
+  trees.start(packets, service_.carrier.now(), service_.world, [end = owner_.when_arrived([this] {
                 if (--flows_ == 0)
                   finish();
               })] { end({}); });

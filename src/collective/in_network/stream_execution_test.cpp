@@ -84,7 +84,7 @@ class KeptCalls : public TreeNetwork {
 public:
   std::vector<TreePackets> calls;
   std::vector<std::function<void()>> ends;
-  void start(const TreePackets& call, int world, std::function<void()> done) override
+  void start(const TreePackets& call, Seconds /*now*/, int world, std::function<void()> done) override
   {
     EXPECT_EQ(world, 0);
     calls.push_back(call);

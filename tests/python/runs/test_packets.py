@@ -12,7 +12,7 @@ from tests.support import compiled
 from tests.support.places import TESTS
 from tests.support.simulated import weft_says
 from weft.runs.record import Record
-from weft.runs.record_data import PacketsPart
+from weft.runs.record_data import CollectivePart, PacketsPart
 
 BYTES = 100_000
 
@@ -111,10 +111,51 @@ def test_pauses_lose_nothing(program: str) -> None:
     assert work.dropped == 0
 
 
-def test_hosts_execute_collectives(program: str) -> None:
-    record = incast(program, 4, {})
-    reasons = {row.reason for row in record.collectives if row.collective == "allreduce"}
-    assert reasons == {"network of packets"}
+def int_allreduce(record: Record) -> CollectivePart:
+    (row,) = [row for row in record.collectives if (row.collective, row.datatype) == INT_ALLREDUCE]
+    return row
+
+
+INT_ALLREDUCE = ("allreduce", "MPI_INT")
+
+
+@pytest.mark.parametrize("control", ["credits", "pfc"])
+@pytest.mark.parametrize(
+    ("fabric", "ranks"), [("tofino-16", 16), ("hdr100-128", 64), ("superpod-h100-32", 32)]
+)
+def test_switches_combine_packets(control: str, fabric: str, ranks: int) -> None:
+    faults = str(compiled.program(TESTS / "smpi" / "faults.c"))
+    options = {"ranks": ranks, "fabric": fabric, "offload": "stream"}
+    keys = {"network.model": "packets", "network.flow_control": control}
+    flows, packets = (
+        weft.run(faults, ["allreduce", str(1 << 20)], set=its, **options)  # type: ignore[arg-type]
+        for its in ({}, keys)
+    )
+    assert any(row.offloaded for row in packets.collectives)
+    assert packets.simulated_time_s == pytest.approx(flows.simulated_time_s, rel=0.01)
+    assert packets_of(packets).packets > 2 * ranks * (1 << 20) / 4096
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        ({"flow_control": "none"}, {}),
+        ({"packet": "256B"}, {}),
+        ({}, {"offload": "message"}),
+    ],
+)
+def test_hosts_execute_what_packets_do_not_carry(
+    program: str, keys: dict[str, Any], options: dict[str, Any]
+) -> None:
+    assert int_allreduce(incast(program, 4, {})).offloaded
+    row = int_allreduce(incast(program, 4, keys, **options))
+    assert row.reason == "network of packets"
+
+
+def test_hosts_execute_collectives_beside_faults(program: str, tmp_path: Path) -> None:
+    file = tmp_path / "faults.toml"
+    file.write_text(FAULTS)
+    assert int_allreduce(incast(program, 4, {}, faults=str(file))).reason == "network of packets"
 
 
 FAULTS = """

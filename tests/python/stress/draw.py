@@ -387,7 +387,7 @@ def hostile_faults(draw: random.Random, folder: Path) -> str:
         f'retries = {draw.randint(0, 4)}\ncollectives = "{kind}"\nbackoff = {draw.randint(1, 2)}\n'
     )
     for _ in range(draw.randint(1, 3)):
-        place = draw.choice(['link = "*"', 'switch = "*"', 'nic = "host-*"', 'host = "host-*[02]"'])
+        place = draw.choice(['link = "*"', 'switch = "*"', 'nic = "*"', 'host = "*[02]"'])
         text += f"\n[[fault]]\n{place}\n"
         if draw.random() < 0.4:
             text += f'at = "{draw.randint(0, 300)}us"\n'
