@@ -77,19 +77,21 @@ void PacketTrees::start(const TreePackets& its, std::function<void()> done)
   const double loop = longest_loop(call);
   call.reaction     = std::max(0.0, its.reuse.value() - loop);
   call.window       = window_of(call, its.window, loop);
+  if (call.combines)
+    set_up_slots(call);
+  add_step(now_ + its.delay.value(), {number, NO_NUMBER, call.window});
+}
+
+void PacketTrees::set_up_slots(Call& call)
+{
   for (Number at = 0; at < call.switches; ++at) {
-    Node& node = call.nodes[at];
-    if (not call.combines)
-      continue;
+    Node& node            = call.nodes[at];
     const bool from_above = node.down && not node.up;
     node.expects          = from_above ? 1 : 0;
     for (const Number child : node.below)
       node.expects += call.nodes[child].up ? 1 : 0;
     node.contributions.resize(call.window);
   }
-  for (Number at = call.switches; at < call.nodes.size(); ++at)
-    call.nodes[at].allowed = call.window;
-  add_step(now_ + its.delay.value(), {number, NO_NUMBER, call.window});
 }
 
 /** Returns the packets that a member sends before it needs results: @p asked, if that is not 0. */
@@ -289,10 +291,9 @@ void PacketTrees::pass_on(Number number, Number node, Number sequence)
     links_.queue(send(number, node, false, sequence));
     return;
   }
-  const std::vector<Number>& below = its.below;
-  for (std::size_t at = 0; at < below.size(); ++at)
-    if (calls_[number].nodes[below[at]].down)
-      links_.queue(send(number, below[at], true, sequence));
+  for (const Number child : its.below)
+    if (calls_[number].nodes[child].down)
+      links_.queue(send(number, child, true, sequence));
 }
 
 /** Copies a packet from a switch to all edges but the one over which it came. */

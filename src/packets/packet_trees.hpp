@@ -106,6 +106,7 @@ public:
 private:
   Number add_call();
   void set_up(Call& call, const TreePackets& its) const;
+  static void set_up_slots(Call& call);
   Number window_of(const Call& call, std::int64_t asked, double loop) const;
   Node node_of(const TreePackets::Edge& edge) const;
   double way(const StoredRoute& route, double bytes) const;
