@@ -3,9 +3,9 @@
 
 #include "base/error.hpp"
 #include "model/noise/random.hpp"
+#include "packets/congestion/round_trip.hpp"
 #include "packets/packet_senders.hpp"
 #include "packets/packet_trees.hpp"
-#include "packets/round_trip.hpp"
 
 #include <algorithm>
 #include <cmath>

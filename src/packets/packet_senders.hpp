@@ -15,7 +15,7 @@
 #include "fabric/fabric.hpp"
 #include "model/packets/packet_model.hpp"
 #include "model/recovery/recovery_model.hpp"
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 #include "packets/packet_events.hpp"
 #include "packets/packet_links.hpp"
 #include "packets/packet_pool.hpp"

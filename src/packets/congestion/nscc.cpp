@@ -11,7 +11,7 @@
  * with losses, the window becomes what has arrived (quick adapt); answers to what was in flight then count for nothing.
  *
  * The round trip without queues is the shortest one that the connection has measured. */
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 /* TIMELY (R. Mittal et al.: TIMELY: RTT-based congestion control for the datacenter, SIGCOMM '15), as the authors of
  * HPCC have it (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc): once in a round trip, the rate follows the
  * gradient of round trips, within two thresholds. A connection begins at line rate. Losses do not change its rate. */
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 /* Swift (G. Kumar et al.: Swift: delay is simple and effective for congestion control in the datacenter, SIGCOMM '20),
  * as csg-htsim has it (sim/swift.cpp): the window follows the delay of each packet against a target that grows with the
  * hops of the route and shrinks with the window. */
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
  * the authors' simulator (bobzhuyb/ns3-rdma, qbb-net-device.cc): a notification cuts the rate at once, a timer and a
  * byte counter let it recover. A connection sends at line rate until its first notification. The halving of timer and
  * counter in hyper increase is left out. */
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "packets/congestion_control.hpp"
+#include "packets/congestion/congestion_control.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

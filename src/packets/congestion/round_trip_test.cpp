@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "packets/round_trip.hpp"
+#include "packets/congestion/round_trip.hpp"
 
 #include "fabric/fabric_test.hpp"
 
