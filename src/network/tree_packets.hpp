@@ -12,7 +12,8 @@
 namespace weft {
 
 struct TreePackets {
-  /// What crosses an edge, the route between a switch or member and the next switch of the tree above it.
+  /// Directions in which packets cross an edge, the route between a switch or member and the next switch of the tree
+  /// above it.
   enum class Crossing : std::uint8_t { up, down, both };
   struct Edge {
     int parent = -1;           ///< index of the switch at its upper end; -1 for the root, which has none

@@ -63,7 +63,7 @@ class PacketTrees {
     double reaction = 0; ///< seconds from a result to the packet that reuses its slot
     std::function<void()> done;
   };
-  /** What a call does later. */
+  /** Later event of a call. */
   struct Step {
     static constexpr Number COPIED = NO_NUMBER; ///< a member's host has copied a packet
     Number call;
