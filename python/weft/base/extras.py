@@ -49,9 +49,16 @@ def need(extra: str) -> None:
     Raises:
         WeftError: A package is missing.
     """
+    if (missing := lacking(extra)) is not None:
+        raise missing
+
+
+def lacking(extra: str) -> WeftError | None:
+    """Return the error for an extra's first package that is not installed, or None."""
     for package in PACKAGES[extra]:
         if find_spec(package) is None:
-            raise _message(package, extra)
+            return _message(package, extra)
+    return None
 
 
 def _message(package: str, extra: str) -> WeftError:

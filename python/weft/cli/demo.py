@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from weft.base import paths
+from weft.base.extras import lacking
 from weft.base.measured import PAPER_ERROR
 from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size
@@ -31,7 +32,7 @@ Compare simulated Allreduce latencies with those measured on a real Tofino.
 
 Runs the shipped benchmark on four hosts at a 100 Gb/s Tofino, with and without offloading, prints
 simulated and measured latencies (in microseconds) side by side, and plots latency by message size
-and by number of hosts. Takes a few seconds.
+and by number of hosts, if the extra 'report' is installed. Takes a few seconds.
 
 \b
 Example:
@@ -138,6 +139,8 @@ def _print_files(files: Sequence[Path], on: Console) -> None:
     on.print("Written:", soft_wrap=True)
     for path in files:
         on.print(f"  {path}", soft_wrap=True)
+    if missing := lacking("report"):
+        on.print(f"No figures: {missing}", soft_wrap=True, markup=False)
 
 
 def _print_next(on: Console) -> None:

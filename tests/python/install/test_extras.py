@@ -48,6 +48,7 @@ WORK = (
     "run --fabric tofino-4 -n 4 --compare -- {program} 4 1",
     "bench allreduce --fabric tofino-4 -n 4 --sizes 4 --csv bench.csv",
     "bench --like osu.txt --fabric tofino-4 -n 4",
+    "demo --out demo",
     "fabric show tofino-4",
     "collectives list",
     "campaign run small.toml",
