@@ -4,6 +4,7 @@
 from studies import (
     campaigns,
     command_line,
+    congestion_control,
     contention,
     cpu_and_memory,
     fabric_files,
@@ -80,6 +81,7 @@ STUDIES: dict[str, Study] = {
         *(
             campaigns,
             command_line,
+            congestion_control,
             fabric_files,
             foreign_files,
             iterations,

@@ -76,14 +76,18 @@ def _units() -> str:
     return markdown(("value", "units"), rows, 2)
 
 
-def texts() -> dict[str, str]:
-    """Return the text of each generated section."""
-    places = {
+def tables(*, of_senders: bool) -> dict[str, str]:
+    """Return the tables of keys: those of senders' congestion control, or all others."""
+    return {
         f"table: {table['table']}": _keys(table["options"])
         for table in _core.fabric_schema()
-        if table["options"]
+        if table["options"] and table["table"].startswith("network.") == of_senders
     }
-    return {"table: units": _units(), **places}
+
+
+def texts() -> dict[str, str]:
+    """Return the text of each generated section."""
+    return {"table: units": _units(), **tables(of_senders=False)}
 
 
 STUDY = Study(

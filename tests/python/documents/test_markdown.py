@@ -31,6 +31,7 @@ from weft.cli.root import weft
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FABRIC_FILES = ROOT / "docs" / "fabric-files.md"
+CONGESTION_CONTROL = ROOT / "docs" / "congestion-control.md"
 COMMAND_LINE = ROOT / "docs" / "command-line.md"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 FIRST_HOUR = ROOT / "docs" / "first-hour.md"
@@ -286,7 +287,7 @@ Keys = set[tuple[str, str, bool]]
 def test_the_reference_of_fabric_files_lists_exactly_the_keys() -> None:
     said: Keys = {
         (table_name(heading), _CODE.findall(row[0])[0], row[0].endswith("*"))
-        for heading, rows in sections(FABRIC_FILES)
+        for heading, rows in (*sections(FABRIC_FILES), *sections(CONGESTION_CONTROL))
         if heading.startswith("`[")
         for row in rows
     }
