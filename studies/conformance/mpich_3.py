@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from studies.archives import renamed, with_filter
 from studies.conformance import suite
 from studies.conformance.suite import BUILD, CannotBuild, Suite, Test, Under, unpack_once
 from studies.study import DOCS, ROOT
@@ -73,8 +74,8 @@ def source_tree() -> Path:
 
 
 def _unpack(target: Path) -> None:
-    with tarfile.open(_tarball()) as archive:
-        archive.extractall(target, members=_members(archive), filter="data")
+    with with_filter(tarfile.open(_tarball())) as archive:
+        archive.extractall(target, members=_members(archive))
     _configure(target)
 
 
@@ -89,7 +90,7 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     for member in archive:
         _, found, path = member.name.partition(f"/{_FOLDER}/")
         if found:
-            yield member.replace(name=path)
+            yield renamed(member, path)
 
 
 def _configure(root: Path) -> None:

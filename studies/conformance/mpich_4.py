@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from studies.archives import renamed, with_filter
 from studies.conformance.suite import (
     BUILD,
     Builder,
@@ -57,11 +58,11 @@ def _source() -> Path:
 
 
 def _unpack(target: Path) -> None:
-    with tarfile.open(download(_PACKAGE, _SHA256)) as archive:
+    with with_filter(tarfile.open(download(_PACKAGE, _SHA256))) as archive:
         for member in archive:
             name = member.name.removeprefix(_ROOT)
             if name.startswith((f"{_FOLDER}/", _HEADER)):
-                archive.extract(member.replace(name=name), target, filter="data")
+                archive.extract(renamed(member, name), target)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from studies.archives import with_filter
 from studies.debian import download
 from studies.study import OPTION, ROOT, run_command
 from weft.base import paths
@@ -138,10 +139,10 @@ def _unpacked(tarball: Path, part: str) -> Path:
     if not target.is_dir():
         unfinished = target.with_name(f".{target.name}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        with tarfile.open(tarball) as archive:
+        with with_filter(tarfile.open(tarball)) as archive:
             for member in archive.getmembers():
                 if part in member.name:
-                    archive.extract(member, unfinished, filter="data")
+                    archive.extract(member, unfinished)
         (root,) = unfinished.iterdir()
         (root / part if part.endswith("/") else root).rename(target)
         shutil.rmtree(unfinished)

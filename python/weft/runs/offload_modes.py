@@ -27,8 +27,8 @@ REASONS: Mapping[str, str] = {
     "reserved by other jobs": "other jobs have reserved all channels of a switch",
     "no NIC memory": "the multicast state of this call does not fit into the NIC's memory",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
-    "network of packets": "packets carry only Allreduce, Reduce, Bcast and Barrier of"
-    " --offload stream, without losses and faults",
+    "network of packets": "packets carry only streams of Allreduce, Reduce, Bcast and Barrier to"
+    " switches, without losses and faults",
     "communicator not on the tree": "no smart switch connects all hosts of the communicator",
     "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
     " contributions",
