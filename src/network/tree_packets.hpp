@@ -48,9 +48,9 @@ public:
   TreeNetwork(const TreeNetwork&)            = delete;
   TreeNetwork& operator=(const TreeNetwork&) = delete;
   virtual ~TreeNetwork()                     = default;
-  /** Starts a call of the job of @p world at the present time @p now. Calls @p done when all members that receive have
-   * all packets. */
-  virtual void start(const TreePackets& call, Seconds now, int world, std::function<void()> done) = 0;
+  /** Starts a call of the job of @p world at the present time @p now. Its first packets leave @p jitter later. Calls @p
+   * done when all members that receive have all packets. */
+  virtual void start(const TreePackets& call, Seconds now, Seconds jitter, int world, std::function<void()> done) = 0;
 };
 
 } // namespace weft

@@ -251,8 +251,8 @@ void PacketLinks::transmit(LinkId link, PacketPort& wire, PacketPort& out, Packe
     events_.add(full ? wire.arrives : PacketEvents::NO_LANE, packet.tail, PacketEvent::arrival, number);
   if (wire.leaving != NO_IN_PORT || has_data(wire) || not wire.control.empty() || wire.first_transfer != NO_NUMBER)
     wake_port(link, end, full ? wire.ends : PacketEvents::NO_LANE);
-  if (pool_[number].in_tree && pool_[number].hop == 0)
-    trees_->left(pool_[number].transfer, static_cast<std::uint32_t>(pool_[number].to));
+  if (packet.in_tree && packet.hop == 0)
+    trees_->left(packet.transfer, static_cast<std::uint32_t>(packet.to));
 }
 
 /** Returns the credits of a packet that leaves its input buffer at @p time. */

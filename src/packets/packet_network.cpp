@@ -110,12 +110,13 @@ std::vector<StoredRoute> PacketNetwork::stripes(int from)
   return all;
 }
 
-void PacketNetwork::start(const TreePackets& call, Seconds now, int /*world*/, std::function<void()> done)
+void PacketNetwork::start(const TreePackets& call, Seconds now, Seconds jitter, int /*world*/,
+                          std::function<void()> done)
 {
   if (asleep_)
     catch_up();
   set_time(std::max(now_, now.value()));
-  trees_.start(call, std::move(done));
+  trees_.start(call, jitter, std::move(done));
 }
 
 bool PacketNetwork::carries_foreground() const

@@ -52,7 +52,7 @@ public:
   {
     local_.work(work, receiver, number);
   }
-  void start(const TreePackets& call, Seconds now, int world, std::function<void()> done) override;
+  void start(const TreePackets& call, Seconds now, Seconds jitter, int world, std::function<void()> done) override;
   const Work& work() const { return work_; }
   /** Returns whether a call, or a message that is not background traffic's, is in flight. Looks at all messages. */
   bool carries_foreground() const;

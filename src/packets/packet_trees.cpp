@@ -68,7 +68,7 @@ void PacketTrees::set_up(Call& call, const TreePackets& its) const
     call.nodes[static_cast<std::size_t>(call.nodes[child].parent)].below.push_back(child);
 }
 
-void PacketTrees::start(const TreePackets& its, std::function<void()> done)
+void PacketTrees::start(const TreePackets& its, Seconds jitter, std::function<void()> done)
 {
   const Number number = add_call();
   Call& call          = calls_[number];
@@ -79,7 +79,7 @@ void PacketTrees::start(const TreePackets& its, std::function<void()> done)
   call.window       = window_of(call, its.window, loop);
   if (call.combines)
     set_up_slots(call);
-  add_step(now_ + its.delay.value(), {number, NO_NUMBER, call.window});
+  add_step(now_ + (its.delay + jitter).value(), {number, NO_NUMBER, call.window});
 }
 
 void PacketTrees::set_up_slots(Call& call)

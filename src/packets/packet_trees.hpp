@@ -37,14 +37,14 @@ class PacketTrees {
     bool down  = false;
     StoredRoute upwards{};
     StoredRoute downwards{};
-    // Of a switch:
+    // Switches only:
     std::vector<Number> below; ///< nodes
     Number expects    = 1;     ///< contributions to a packet
     double combining  = 0;     ///< seconds after the last contribution
     double per_byte   = 0;     ///< seconds that it needs to combine a byte
     double busy_until = 0;
     std::vector<Number> contributions; ///< by slot
-    // Of a member:
+    // Members only:
     bool busy        = false; ///< a packet waits for its first link, or is being copied
     double copied_at = 0;     ///< time at which its host has copied the next packet
     Number sent      = 0;
@@ -90,7 +90,7 @@ public:
 
   void set_time(double now) { now_ = now; }
   /** TreeNetwork::start(). */
-  void start(const TreePackets& call, std::function<void()> done);
+  void start(const TreePackets& call, Seconds jitter, std::function<void()> done);
   /** Returns whether a call is in progress. */
   bool busy() const { return idle_calls_.size() < calls_.size(); }
   /** A packet has left the first queue of its edge. */

@@ -30,7 +30,8 @@ struct TreeRun {
   void start(const TreePackets& call)
   {
     ends.push_back(-1);
-    network.start(call, Seconds(), 0, [this, number = ends.size() - 1] { ends[number] = agenda.now().value(); });
+    network.start(call, Seconds(), Seconds(), 0,
+                  [this, number = ends.size() - 1] { ends[number] = agenda.now().value(); });
   }
 };
 
@@ -85,7 +86,7 @@ TEST(PacketTrees, ACallBeginsAtThePresentTime)
   const StreamPlan plan = plan_of(fabric, tree, {Movement::allreduce, Bytes(400), -1, {}});
   TreeRun run(fabric);
   double end = 0;
-  run.network.start(*plan.packets, Seconds(1), 0, [&] { end = run.agenda.now().value(); });
+  run.network.start(*plan.packets, Seconds(1), Seconds(), 0, [&] { end = run.agenda.now().value(); });
   run_to_end(run.agenda);
   EXPECT_NEAR(end - 1, as_packets(fabric, plan), 1e-12);
 }

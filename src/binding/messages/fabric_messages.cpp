@@ -515,12 +515,12 @@ public:
   {
   }
 
-  void start(const TreePackets& call, Seconds now, int world, std::function<void()> done) override
+  void start(const TreePackets& call, Seconds now, Seconds jitter, int world, std::function<void()> done) override
   {
     if (traffic_)
       count_for(world, call);
     network_.message_leaves();
-    packets_.start(call, now, world, [this, done = std::move(done)] {
+    packets_.start(call, now, jitter, world, [this, done = std::move(done)] {
       network_.message_ends();
       done();
     });

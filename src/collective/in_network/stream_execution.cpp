@@ -32,49 +32,45 @@ Bytes StreamExecution::vector() const
 
 void StreamExecution::start(std::vector<Share> shares, double part, Seconds start)
 {
-  shares_                  = std::move(shares);
-  part_                    = part;
-  start_                   = start;
-  flows_                   = 0;
-  TreeNetwork* const trees = service_.carrier.trees();
+  shares_ = std::move(shares);
+  part_   = part;
+  start_  = start;
+  flows_  = 0;
   for (const Share& share : shares_)
-    for (const SwitchPlan& its : share.plan->switches)
-      flows_ += trees ? 0 : static_cast<int>(its.flows.size());
-  flows_ += trees ? static_cast<int>(shares_.size()) : 0;
+    if (service_.carrier.trees())
+      ++flows_;
+    else
+      for (const SwitchPlan& its : share.plan->switches)
+        flows_ += static_cast<int>(its.flows.size());
   for (std::size_t number = 0; number < shares_.size(); ++number)
     start_share(number);
 }
 
 void StreamExecution::start_share(std::size_t number)
 {
-  const Share share        = shares_[number]; // a copy: the last flow may end immediately
-  TreeNetwork* const trees = service_.carrier.trees();
-  for (std::size_t position = 0; position < share.plan->switches.size(); ++position) {
-    service_.aggregation(share.tree->switches[position]).begin(vector(), share.passed_on);
-    if (trees)
-      continue;
-    for (const StreamFlow& flow : share.plan->switches[position].flows)
+  const Share share = shares_[number]; // a copy: the last flow may end immediately
+  for (const TreeSwitch& node : share.tree->switches)
+    service_.aggregation(node).begin(vector(), share.passed_on);
+  if (TreeNetwork* const trees = service_.carrier.trees()) {
+    trees->start(*share.plan->packets, service_.carrier.now(), share.latency - share.plan->base_latency, service_.world,
+                 [end = end_of_flow()] { end({}); });
+    return;
+  }
+  for (const SwitchPlan& its : share.plan->switches)
+    for (const StreamFlow& flow : its.flows)
       if (service_.recovery)
         start_breakable(flow, share);
       else
-        service_.carrier.start_flow(flow, share.latency, share.tree->forwarding, service_.world,
-                                    owner_.when_arrived([this] {
-                                      if (--flows_ == 0)
-                                        finish();
-                                    }));
-  }
-  if (trees)
-    start_packets(*trees, share);
+        service_.carrier.start_flow(flow, share.latency, share.tree->forwarding, service_.world, end_of_flow());
 }
 
-void StreamExecution::start_packets(TreeNetwork& trees, const Share& share)
+/** Returns the callback for the end of a flow, or of a share's packets. */
+FlowEnd StreamExecution::end_of_flow()
 {
-  TreePackets packets = *share.plan->packets;
-  packets.delay       = packets.delay + (share.latency - share.plan->base_latency); // jitter
-  trees.start(packets, service_.carrier.now(), service_.world, [end = owner_.when_arrived([this] {
-                if (--flows_ == 0)
-                  finish();
-              })] { end({}); });
+  return owner_.when_arrived([this] {
+    if (--flows_ == 0)
+      finish();
+  });
 }
 
 void StreamExecution::start_breakable(StreamFlow flow, const Share& share)

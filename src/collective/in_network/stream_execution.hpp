@@ -64,7 +64,7 @@ private:
 
   Bytes vector() const;
   void start_share(std::size_t number);
-  void start_packets(TreeNetwork& trees, const Share& share);
+  FlowEnd end_of_flow();
   void start_breakable(StreamFlow flow, const Share& share);
   void await_last_packets();
   int transmissions() const;

@@ -54,15 +54,22 @@ struct AcknowledgedPacket {
   double in_flight = 0; ///< bytes of its connection; with a rejected packet
 };
 
+/** Algorithm: reactions of a connection. Those that an algorithm does not set do nothing. */
 struct CongestionControlRow {
+  using AtTime = void (*)(ConnectionState& state, const PacketModel& model, double now);
+  using Answer = void (*)(ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet);
+  static void ignore(ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {}
+  static void ignore(ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {}
+
   CongestionControl kind;
-  void (*begin)(ConnectionState& state, const PacketModel& model);
-  void (*sent)(ConnectionState& state, const PacketModel& model, double bytes);
-  void (*acknowledged)(ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet);
-  void (*notified)(ConnectionState& state, const PacketModel& model, double now);
-  void (*lost)(ConnectionState& state, const PacketModel& model, double now);
-  void (*due)(ConnectionState& state, const PacketModel& model, double now);
-  void (*trimmed)(ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet);
+  void (*begin)(ConnectionState& state, const PacketModel& model)              = [](ConnectionState& /*state*/,
+                                                                                    const PacketModel& /*model*/) {};
+  void (*sent)(ConnectionState& state, const PacketModel& model, double bytes) = ignore;
+  Answer acknowledged                                                          = ignore;
+  AtTime notified                                                              = ignore;
+  AtTime lost                                                                  = ignore;
+  AtTime due                                                                   = ignore;
+  Answer trimmed                                                               = ignore;
 };
 
 /** Returns the row of an algorithm; null without congestion control. */

@@ -72,15 +72,11 @@ void increase_by_timer(ConnectionState& state, const PacketModel& model, double 
 
 const CongestionControlRow& dcqcn_row()
 {
-  static const CongestionControlRow ROW{
-      CongestionControl::dcqcn,
-      begin_dcqcn,
-      send_by_dcqcn,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {},
-      cut_by_dcqcn,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      increase_by_timer,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {}};
+  static const CongestionControlRow ROW{.kind     = CongestionControl::dcqcn,
+                                        .begin    = begin_dcqcn,
+                                        .sent     = send_by_dcqcn,
+                                        .notified = cut_by_dcqcn,
+                                        .due      = increase_by_timer};
   return ROW;
 }
 

@@ -177,15 +177,11 @@ void begin_again(ConnectionState& state, const PacketModel& model, double /*now*
 
 const CongestionControlRow& nscc_row()
 {
-  static const CongestionControlRow ROW{
-      CongestionControl::nscc,
-      begin_nscc,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*bytes*/) {},
-      follow_marks_and_delay,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      begin_again,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      follow_trimming};
+  static const CongestionControlRow ROW{.kind         = CongestionControl::nscc,
+                                        .begin        = begin_nscc,
+                                        .acknowledged = follow_marks_and_delay,
+                                        .lost         = begin_again,
+                                        .trimmed      = follow_trimming};
   return ROW;
 }
 

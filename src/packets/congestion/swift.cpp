@@ -60,14 +60,11 @@ void cut_after_loss(ConnectionState& state, const PacketModel& model, double now
 const CongestionControlRow& swift_row()
 {
   static const CongestionControlRow ROW{
-      CongestionControl::swift,
-      begin_swift,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*bytes*/) {},
-      follow_delay,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      cut_after_loss,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      [](ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet) {
+      .kind         = CongestionControl::swift,
+      .begin        = begin_swift,
+      .acknowledged = follow_delay,
+      .lost         = cut_after_loss,
+      .trimmed      = [](ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet) {
         cut_after_loss(state, model, packet.now);
       }};
   return ROW;

@@ -56,15 +56,7 @@ void follow_gradient(ConnectionState& state, const PacketModel& model, const Ack
 
 const CongestionControlRow& timely_row()
 {
-  static const CongestionControlRow ROW{
-      CongestionControl::timely,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/) {},
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*bytes*/) {},
-      follow_gradient,
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {},
-      [](ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {}};
+  static const CongestionControlRow ROW{.kind = CongestionControl::timely, .acknowledged = follow_gradient};
   return ROW;
 }
 

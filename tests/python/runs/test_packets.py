@@ -112,11 +112,9 @@ def test_pauses_lose_nothing(program: str) -> None:
 
 
 def int_allreduce(record: Record) -> CollectivePart:
-    (row,) = [row for row in record.collectives if (row.collective, row.datatype) == INT_ALLREDUCE]
+    asked = ("allreduce", "MPI_INT")
+    (row,) = [row for row in record.collectives if (row.collective, row.datatype) == asked]
     return row
-
-
-INT_ALLREDUCE = ("allreduce", "MPI_INT")
 
 
 @pytest.mark.parametrize("control", ["credits", "pfc"])

@@ -183,27 +183,11 @@ private:
   double lost_since() { return recovery()->policy == CallPolicy::resend ? hit_ : begun_; }
 };
 
-class Stream : public TreeMechanism {
-  std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
-                                      const CallDescriptor& call) override
-  {
-    return std::make_shared<StreamCall>(context_, communicator, call);
-  }
-
-public:
-  explicit Stream(RunContext& context) : TreeMechanism(mechanism_kind("stream"), context) {}
-
-  bool as_packets(const CallDescriptor& call) const override;
-  bool predicts() const override { return true; }
-  Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls) override;
-};
-
-/** Nothing resends packets that links or faults lose, and those of best-effort slots need a server. */
-bool Stream::as_packets(const CallDescriptor& call) const
+/** Returns whether a network of packets carries what all switches combine: nothing resends packets that links lose,
+ * those of best-effort slots need a server, and larger ones than the network's may find no buffer. */
+bool send_packets(const Fabric& fabric)
 {
-  const Fabric& fabric = context_.fabric;
-  if (fabric.packets().flow_control == FlowControl::none || context_.call_recovery ||
-      not has_packets(movement_on_trees(call, fabric.nic())))
+  if (fabric.packets().flow_control == FlowControl::none)
     return false;
   for (int index = 0; index < fabric.switch_count(); ++index)
     if (const SwitchModel& model = fabric.switch_model(index);
@@ -211,6 +195,31 @@ bool Stream::as_packets(const CallDescriptor& call) const
                           model.payload + model.packet_overhead > fabric.packets().packet))
       return false;
   return true;
+}
+
+class Stream : public TreeMechanism {
+  const bool sends_packets_; // without faults
+
+  std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
+                                      const CallDescriptor& call) override
+  {
+    return std::make_shared<StreamCall>(context_, communicator, call);
+  }
+
+public:
+  explicit Stream(RunContext& context)
+      : TreeMechanism(mechanism_kind("stream"), context), sends_packets_(send_packets(context.fabric))
+  {
+  }
+
+  bool as_packets(const CallDescriptor& call) const override;
+  bool predicts() const override { return true; }
+  Seconds predicted(Communicator& communicator, const CallDescriptor& call, int calls) override;
+};
+
+bool Stream::as_packets(const CallDescriptor& call) const
+{
+  return sends_packets_ && not context_.call_recovery && has_packets(movement_on_trees(call, context_.fabric.nic()));
 }
 
 Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call, int calls)
