@@ -58,12 +58,12 @@ struct AcknowledgedPacket {
 struct CongestionControlRow {
   using AtTime = void (*)(ConnectionState& state, const PacketModel& model, double now);
   using Answer = void (*)(ConnectionState& state, const PacketModel& model, const AcknowledgedPacket& packet);
+  static void ignore(ConnectionState& /*state*/, const PacketModel& /*model*/) {}
   static void ignore(ConnectionState& /*state*/, const PacketModel& /*model*/, double /*now*/) {}
   static void ignore(ConnectionState& /*state*/, const PacketModel& /*model*/, const AcknowledgedPacket& /*packet*/) {}
 
   CongestionControl kind;
-  void (*begin)(ConnectionState& state, const PacketModel& model)              = [](ConnectionState& /*state*/,
-                                                                                    const PacketModel& /*model*/) {};
+  void (*begin)(ConnectionState& state, const PacketModel& model)              = ignore;
   void (*sent)(ConnectionState& state, const PacketModel& model, double bytes) = ignore;
   Answer acknowledged                                                          = ignore;
   AtTime notified                                                              = ignore;
