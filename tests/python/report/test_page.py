@@ -329,6 +329,7 @@ def test_both_gains_and_their_intervals_are_in_reach(opened: Open, both: str) ->
         " measured: hosts: 16 hosts (up to 4)): against 8.1 µs"
     ) in said
     page.locator("#map-table summary").click()
+    page.locator("#map-table tbody tr").first.wait_for()
     row = page.locator("#map-table tbody tr", has_text="3.67").locator("td").all_inner_texts()
     assert row[-2:] == ["0.750 to 5.00", "1.84\N{MULTIPLICATION SIGN}"]
     heads = page.locator("#runs th").all_inner_texts()

@@ -352,13 +352,24 @@ def _best_and_limit(problem: _Problem) -> tuple[Floats, float]:
 
 
 def _global_best(problem: _Problem) -> tuple[Floats, float]:
-    """Return the best fit over several copy rates: a rate that does not bind has no gradient."""
+    """Return the best fit over several starts.
+
+    Either the copy rate or the turnaround limits large messages, and the other has no gradient
+    there: from a single start the search may end beside the best fit, at a place that differs with
+    the rounding of the processor's linear algebra.
+    """
     copy_rate = problem.names.index(COPY_RATE)
     found = []
     for factor in (0.25, 0.5, 1.0, 100.0):
         start = problem.start.copy()
         start[copy_rate] += math.log(factor)
-        found.append(problem.best(start))
+        if TURNAROUND not in problem.names:
+            found.append(problem.best(start))
+            continue
+        turnaround = problem.names.index(TURNAROUND)
+        for times in _TURNAROUNDS:
+            start[turnaround] = problem.start[turnaround] + math.log(times)
+            found.append(problem.best(start))
     return min(found, key=lambda one: one[1])
 
 
