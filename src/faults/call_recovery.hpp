@@ -53,6 +53,7 @@ struct CallRecovery {
   const RecoveryModel& model; ///< timeouts: from a fault until a call detects it, and between two attempts to continue
   const FabricState& actual;  ///< actual state, whether routing knows it or not
   LinkLosses& losses;
+  bool only_degrades = false; ///< links lose packets or slow down, and nothing fails
 
   std::vector<BreakableCall*> running = {}; ///< in-network calls, in order of their start
   std::map<LinkId, double> bandwidths = {}; ///< remaining fraction of the bandwidth of slow links

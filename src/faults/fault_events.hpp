@@ -35,6 +35,11 @@ struct FaultEvent {
 
   /** Returns whether a link or switch changes between up and down, unless another fault holds it down. */
   bool changes_what_is_up() const;
+  /** Returns whether it changes nothing but the losses and the bandwidths of links. */
+  bool only_degrades() const
+  {
+    return not changes_what_is_up() && not without_state && dead_hosts.empty() && repaired_hosts.empty();
+  }
 };
 
 struct FaultDescription {

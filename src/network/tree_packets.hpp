@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Call whose packets switches of a tree combine or copy: what a network of packets needs to carry it. */
+/* Call whose packets switches of a tree combine or copy: what a network of packets needs to carry it. If the network
+ * loses packets, switches combine them, and all members get the results. */
 #pragma once
 
 #include "base/units.hpp"

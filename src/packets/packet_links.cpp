@@ -423,6 +423,15 @@ void PacketLinks::enqueue(std::size_t port, PacketNumber number)
 /** Drops a packet that reaches a full queue, or trims it or the newest one in the queue. */
 void PacketLinks::overflow(LinkId link, PacketPort& out, PacketNumber number)
 {
+  if (pool_[number].in_tree) {
+    const Packet packet = pool_[number];
+    ++work_.dropped;
+    pool_.release(number);
+    if (packet.hop == 0)
+      trees_->left(packet.transfer, static_cast<std::uint32_t>(packet.to));
+    trees_->lost(packet);
+    return;
+  }
   if (not trims_) {
     ++work_.dropped;
     pool_.release(number);
@@ -430,7 +439,7 @@ void PacketLinks::overflow(LinkId link, PacketPort& out, PacketNumber number)
   }
   ++work_.trimmed;
   Packet& packet = pool_[number];
-  if (not out.data.empty() && uniform(seed_, {static_cast<std::uint32_t>(work_.hops), packet.transfer, packet.sequence,
+  if (not out.data.empty() && not pool_[out.data.tail].in_tree && uniform(seed_, {static_cast<std::uint32_t>(work_.hops), packet.transfer, packet.sequence,
                                               RandomPurpose::TRIMS}) < 0.5) {
     Packet& newest = pool_[out.data.tail];
     out.queued += packet.size - newest.size;
@@ -507,7 +516,10 @@ void PacketLinks::discard(PacketNumber number, bool cut, bool buffered)
       free_buffer(packet.in_port, packet.size);
   }
   pool_.release(number);
-  senders_->lose(packet);
+  if (packet.in_tree)
+    trees_->lost(packet);
+  else
+    senders_->lose(packet);
 }
 
 void PacketLinks::discard_queues(LinkId link)

@@ -9,7 +9,7 @@ PacketNetwork::PacketNetwork(Agenda& agenda, MessageRoutes& routes, const Fabric
                              const RecoveryModel* recovery)
     : agenda_(agenda), routes_(routes), fabric_(fabric), local_(local), recovery_(recovery),
       links_(fabric, events_, work_), senders_(fabric, events_, work_, links_, *this, recovery),
-      trees_(fabric, events_, work_, links_)
+      trees_(fabric, events_, work_, links_, senders_.first_timeout())
 {
   links_.serve(senders_, trees_);
   agenda.include(*this);

@@ -124,6 +124,8 @@ public:
                 TransferredMessages& messages, const RecoveryModel* recovery);
 
   const RecoveryCounts& counts() const { return counts_; }
+  /** Returns the seconds after which packets are sent again; nothing if none can be lost. */
+  std::optional<double> first_timeout() const { return reliable_ ? std::optional(timeout_) : std::nullopt; }
   void set_time(double now) { now_ = now; }
   /** Adds the transfer of a stripe of @p bytes to host @p to. */
   Number add(Number message, double bytes, const StoredRoute& route, int to, std::uint32_t stripe);

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace weft {
 
-PacketTrees::PacketTrees(const Fabric& fabric, PacketEvents& events, PacketWork& work, PacketLinks& links)
+PacketTrees::PacketTrees(const Fabric& fabric, PacketEvents& events, PacketWork& work, PacketLinks& links,
+                         std::optional<double> timeout)
     : fabric_(fabric), events_(events), work_(work), links_(links),
-      cuts_through_(fabric.packets().switching == Switching::cut_through)
+      cuts_through_(fabric.packets().switching == Switching::cut_through), timeout_(timeout)
 {
 }
 
@@ -24,6 +26,7 @@ PacketTrees::Number PacketTrees::add_call()
   const Number number = idle_calls_.back();
   idle_calls_.pop_back();
   calls_[number] = {};
+  ++busy_;
   return number;
 }
 
@@ -79,6 +82,11 @@ void PacketTrees::start(const TreePackets& its, Seconds jitter, std::function<vo
   call.window       = window_of(call, its.window, loop);
   if (call.combines)
     set_up_slots(call);
+  if (timeout_) {
+    if (not call.combines || call.receivers < its.members.size())
+      throw std::logic_error("packets can be lost whose members learn of no result");
+    call.resends.emplace(call.nodes.size(), call.window, *timeout_);
+  }
   add_step(now_ + (its.delay + jitter).value(), {number, NO_NUMBER, call.window});
 }
 
@@ -151,6 +159,7 @@ void PacketTrees::add_step(double time, const Step& step)
   const Number number = idle_steps_.back();
   idle_steps_.pop_back();
   steps_[number] = step;
+  ++calls_[step.call].pending;
   events_.add(time, PacketEvent::tree, number);
 }
 
@@ -158,12 +167,31 @@ void PacketTrees::due(Number number)
 {
   const Step step = steps_[number];
   idle_steps_.push_back(number);
-  if (step.node != NO_NUMBER && step.node < calls_[step.call].switches)
+  if (not calls_[step.call].ended)
+    go_on(step);
+  settle(step.call);
+}
+
+void PacketTrees::go_on(const Step& step)
+{
+  if (step.packet == Step::TIMER)
+    expire(step.call, step.node);
+  else if (step.node != NO_NUMBER && step.node < calls_[step.call].switches)
     pass_on(step.call, step.node, step.packet);
   else if (step.packet == Step::COPIED)
     left(step.call, 2 * step.node);
   else
     allow(step.call, step.node, step.packet);
+}
+
+/** A packet or step of a call has arrived. After the last one, its number is free. */
+void PacketTrees::settle(Number number)
+{
+  Call& call = calls_[number];
+  if (--call.pending > 0 || not call.ended)
+    return;
+  call.ended = false;
+  idle_calls_.push_back(number);
 }
 
 // ---- Members
@@ -175,7 +203,10 @@ void PacketTrees::allow(Number number, Number member, Number packets)
   const Number first = member == NO_NUMBER ? call.switches : member;
   const Number last  = member == NO_NUMBER ? static_cast<Number>(call.nodes.size()) : member + 1;
   for (Number at = first; at < last; ++at) {
-    call.nodes[at].allowed = std::max(call.nodes[at].allowed, packets);
+    if (call.resends && packets > call.window)
+      call.resends->allow(at, packets - 1); // results of other slots may be missing
+    else
+      call.nodes[at].allowed = std::max(call.nodes[at].allowed, packets);
     send_next(number, at);
   }
 }
@@ -183,9 +214,10 @@ void PacketTrees::allow(Number number, Number member, Number packets)
 /** Queues the next packet of a member at its first link, if none of it waits there. */
 void PacketTrees::send_next(Number number, Number member)
 {
-  const Call& call = calls_[number];
-  Node& node       = calls_[number].nodes[member];
-  if (not node.up || node.busy || node.sent == std::min(node.allowed, call.packets))
+  Call& call       = calls_[number];
+  Node& node       = call.nodes[member];
+  const bool again = resends(call, member);
+  if (not node.up || node.busy || (not again && node.sent == std::min(node.allowed, call.packets)))
     return;
   node.busy = true;
   if (node.copied_at > now_) {
@@ -193,15 +225,34 @@ void PacketTrees::send_next(Number number, Number member)
     return;
   }
   node.copied_at      = now_ + call.interval;
-  const Number packet = node.sent++;
+  const Number packet = again ? call.resends->take_next(member) : node.sent++;
+  if (call.resends)
+    set_timer(number, member, call.resends->sent(member, packet, now_));
   links_.queue(send(number, member, false, packet));
+}
+
+void PacketTrees::set_timer(Number number, Number member, std::optional<double> time)
+{
+  if (time)
+    add_step(*time, {number, member, Step::TIMER});
+}
+
+/** Sends packets of a member again whose results have not come in time. */
+void PacketTrees::expire(Number number, Number member)
+{
+  TreeResends& resends    = *calls_[number].resends;
+  const std::size_t again = resends.expire(member, now_);
+  work_.timeouts += again > 0 ? 1 : 0;
+  work_.sent_again += again;
+  set_timer(number, member, resends.next_timer(member));
+  send_next(number, member);
 }
 
 void PacketTrees::left(Number number, Number edge)
 {
   const Number member = edge / 2;
   const bool down     = edge % 2 == 1;
-  if (down || member < calls_[number].switches)
+  if (down || member < calls_[number].switches || calls_[number].ended)
     return;
   calls_[number].nodes[member].busy = false;
   send_next(number, member);
@@ -211,6 +262,8 @@ void PacketTrees::receive(Number number, Number member, Number packet)
 {
   Call& call = calls_[number];
   Node& node = call.nodes[member];
+  if (call.resends && not call.resends->take_result(member, packet))
+    return;
   if (call.window < call.packets && packet + call.window < call.packets) {
     const Number waits = node.up ? member : NO_NUMBER; // only the root of a Reduce has results: they go for all
     if (call.reaction > 0)
@@ -221,8 +274,11 @@ void PacketTrees::receive(Number number, Number member, Number packet)
   if (++node.received < call.packets || --call.receivers > 0)
     return;
   ended_.push_back(std::move(call.done));
-  call = {};
-  idle_calls_.push_back(number);
+  const Number pending = call.pending; // at least the last packet
+  call                 = {};
+  call.pending         = pending;
+  call.ended           = true;
+  --busy_;
 }
 
 // ---- Packets
@@ -231,7 +287,7 @@ void PacketTrees::receive(Number number, Number member, Number packet)
 PacketNumber PacketTrees::send(Number number, Number node, bool down, Number sequence)
 {
   ++work_.packets;
-  const Call& call          = calls_[number];
+  Call& call                = calls_[number];
   const Node& its           = call.nodes[node];
   const StoredRoute& route  = down ? its.downwards : its.upwards;
   const PacketNumber packet = links_.pool().borrow();
@@ -245,24 +301,54 @@ PacketNumber PacketTrees::send(Number number, Number node, bool down, Number seq
   made.hops                 = route.hops;
   made.to                   = static_cast<std::int32_t>(2 * node + (down ? 1U : 0U));
   made.in_tree              = true;
+  ++call.pending;
   return packet;
 }
 
 void PacketTrees::arrived(PacketNumber taken)
 {
   const Packet packet = links_.pool()[taken]; // others may move it
-  const Call& call    = calls_[packet.transfer];
-  const auto child    = static_cast<Number>(packet.to / 2);
-  const bool down     = packet.to % 2 == 1;
+  if (not calls_[packet.transfer].ended)
+    take(packet);
+  settle(packet.transfer);
+}
+
+void PacketTrees::lost(const Packet& packet)
+{
+  settle(packet.transfer);
+}
+
+/** Takes a packet in at the end of its edge. */
+void PacketTrees::take(const Packet& packet)
+{
+  Call& call       = calls_[packet.transfer];
+  const auto child = static_cast<Number>(packet.to / 2);
+  const bool down  = packet.to % 2 == 1;
   if (down && child >= call.switches) {
     receive(packet.transfer, child, packet.sequence);
     return;
   }
   const Number node = down ? child : static_cast<Number>(call.nodes[child].parent);
-  if (not call.combines || (down && call.nodes[child].up))
-    copy(packet.transfer, node, packet);
-  else
+  if (not call.combines || (down && call.nodes[child].up)) {
+    if (not call.resends || call.resends->take_result(node, packet.sequence))
+      copy(packet.transfer, node, packet);
+  } else if (call.resends && not call.resends->give(child, packet.sequence)) {
+    answer(packet.transfer, node, child, packet.sequence);
+  } else {
     contribute(packet.transfer, node, packet);
+  }
+}
+
+/** Answers a packet that a switch has already counted. */
+void PacketTrees::answer(Number number, Number node, Number child, Number sequence)
+{
+  const Call& call = calls_[number];
+  if (not call.resends->has_combined(node, sequence))
+    return;
+  if (call.nodes[node].up && not call.resends->has_result(node, sequence))
+    links_.queue(send(number, node, false, sequence));
+  else
+    links_.queue(send(number, child, true, sequence));
 }
 
 /** Adds a packet to its slot. */
@@ -286,7 +372,10 @@ void PacketTrees::contribute(Number number, Number node, const Packet& packet)
 /** Sends a result on. */
 void PacketTrees::pass_on(Number number, Number node, Number sequence)
 {
-  const Node& its = calls_[number].nodes[node];
+  Call& call      = calls_[number];
+  const Node& its = call.nodes[node];
+  if (call.resends)
+    call.resends->combine(node, sequence);
   if (its.up) {
     links_.queue(send(number, node, false, sequence));
     return;

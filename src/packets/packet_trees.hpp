@@ -7,8 +7,8 @@
  * window once it has the result of packet k, so that a slot is free when its next packet comes (SwitchML: A. Sapio et
  * al., NSDI '21, section 4.1). The copy with the longest queue ahead holds the buffer of the packet that is copied.
  *
- * Contributions are stored before they are combined, also with cut-through. Nothing is lost: links need credits or
- * pauses. */
+ * Contributions are stored before they are combined, also with cut-through. Where links lose packets, members send
+ * them again (tree_resends.hpp): calls without results for all members need lossless links. */
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -19,9 +19,11 @@
 #include "packets/packet_port.hpp"
 #include "packets/packet_routes.hpp"
 #include "packets/packet_work.hpp"
+#include "packets/tree_resends.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,11 +63,15 @@ class PacketTrees {
     double payload = 0, last_payload = 0, overhead = 0;
     double interval = 0; ///< seconds that a member's host needs for a packet
     double reaction = 0; ///< seconds from a result to the packet that reuses its slot
+    Number pending  = 0; ///< packets and steps that have not arrived yet
+    bool ended      = false;
     std::function<void()> done;
+    std::optional<TreeResends> resends; ///< if packets can be lost
   };
   /** Later event of a call. */
   struct Step {
-    static constexpr Number COPIED = NO_NUMBER; ///< a member's host has copied a packet
+    static constexpr Number COPIED = NO_NUMBER;     ///< a member's host has copied a packet
+    static constexpr Number TIMER  = NO_NUMBER - 1; ///< a member may have waited too long for a result
     Number call;
     Number node;   ///< NO_NUMBER: all members
     Number packet; ///< of a member: number of packets that it may send
@@ -76,7 +82,9 @@ class PacketTrees {
   PacketWork& work_;
   PacketLinks& links_;
   const bool cuts_through_;
-  double now_ = 0;
+  const std::optional<double> timeout_; // seconds; nothing if links lose no packets
+  double now_       = 0;
+  std::size_t busy_ = 0; // calls in progress
   std::vector<Call> calls_;
   std::vector<Number> idle_calls_;
   std::vector<Step> steps_;
@@ -85,18 +93,22 @@ class PacketTrees {
   std::vector<PacketNumber> copies_; // reused to avoid allocations
 
 public:
-  /** All arguments must outlive the trees. */
-  PacketTrees(const Fabric& fabric, PacketEvents& events, PacketWork& work, PacketLinks& links);
+  /** @p timeout: seconds after which members send a packet again; nothing if links lose none. All arguments must
+   * outlive the trees. */
+  PacketTrees(const Fabric& fabric, PacketEvents& events, PacketWork& work, PacketLinks& links,
+              std::optional<double> timeout);
 
   void set_time(double now) { now_ = now; }
   /** TreeNetwork::start(). */
   void start(const TreePackets& call, Seconds jitter, std::function<void()> done);
   /** Returns whether a call is in progress. */
-  bool busy() const { return idle_calls_.size() < calls_.size(); }
+  bool busy() const { return busy_ > 0; }
   /** A packet has left the first queue of its edge. */
   void left(Number call, Number edge);
   /** A packet has reached the end of its edge, and is released afterwards. */
   void arrived(PacketNumber number);
+  /** A packet was lost. */
+  void lost(const Packet& packet);
   /** An event of a call is due. */
   void due(Number step);
   /** Returns the callbacks of the calls that have ended since the last time. */
@@ -113,7 +125,14 @@ private:
   double longest_loop(const Call& call) const;
   void add_step(double time, const Step& step);
   void send_next(Number call, Number member);
+  static bool resends(Call& call, Number member) { return call.resends && call.resends->any_next(member); }
+  void set_timer(Number call, Number member, std::optional<double> time);
+  void expire(Number call, Number member);
   PacketNumber send(Number call, Number node, bool down, Number packet);
+  void go_on(const Step& step);
+  void take(const Packet& packet);
+  void settle(Number call);
+  void answer(Number call, Number node, Number child, Number packet);
   void contribute(Number call, Number node, const Packet& packet);
   void pass_on(Number call, Number node, Number packet);
   void copy(Number call, Number node, const Packet& packet);

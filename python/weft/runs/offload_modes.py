@@ -28,7 +28,7 @@ REASONS: Mapping[str, str] = {
     "no NIC memory": "the multicast state of this call does not fit into the NIC's memory",
     "host is faster": "the hosts are predicted to be faster (--offload auto)",
     "network of packets": "packets carry only streams of Allreduce, Reduce, Bcast and Barrier to"
-    " switches, without losses and faults",
+    " switches: Allreduce and Barrier where links lose packets, none where links or switches fail",
     "communicator not on the tree": "no smart switch connects all hosts of the communicator",
     "tree gains nothing": "the tree does not reduce traffic: one link would still carry all"
     " contributions",

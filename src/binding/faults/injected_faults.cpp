@@ -6,6 +6,7 @@
 #include "binding/settings/settings.hpp"
 #include "descriptions/fault_file.hpp"
 
+#include <algorithm>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -25,8 +26,11 @@ void InjectedFaults::serve(RunContext& context)
 {
   if (settings().faults.empty())
     return;
-  auto* const faults = new InjectedFaults(context, read_faults(settings().faults)); // lives as long as the process
-  context.call_recovery.emplace(CallRecovery{faults->policy_, faults->model_, faults->actual_, faults->losses_});
+  FaultDescription description = read_faults(settings().faults);
+  const bool only_degrades     = std::ranges::all_of(description.events, &FaultEvent::only_degrades);
+  auto* const faults           = new InjectedFaults(context, std::move(description)); // lives as long as the process
+  context.call_recovery.emplace(
+      CallRecovery{faults->policy_, faults->model_, faults->actual_, faults->losses_, only_degrades});
   context.record_parts.push_back(faults);
   context.hosts_down = [faults] { return faults->events_.hosts_down(Seconds(sg::Engine::get_clock())); };
   context.at_last_exit.emplace_back([faults] { faults->end(); });

@@ -96,6 +96,11 @@ bool has_packets(const Movement& movement)
   return not movement.in_parts();
 }
 
+bool can_resend(const Movement& movement)
+{
+  return movement.combines && not movement.rooted();
+}
+
 TreePackets packets_of(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, Seconds base_latency,
                        BytesPerSecond host_rate)
 {

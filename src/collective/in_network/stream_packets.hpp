@@ -11,6 +11,9 @@ namespace weft {
  * combined or copied by every switch, as blocks and parts are not. */
 bool has_packets(const Movement& movement);
 
+/** Returns whether a network that loses packets carries them as well: results tell all members which of theirs came. */
+bool can_resend(const Movement& movement);
+
 /** Returns the packets of @p call over @p tree, whose movement has_packets(). What @p base_latency, the
  * stream's, has beyond the tree's links and switches delays the first packet. */
 TreePackets packets_of(const Fabric& fabric, const ReductionTree& tree, const TreeCall& call, Seconds base_latency,

@@ -183,12 +183,10 @@ private:
   double lost_since() { return recovery()->policy == CallPolicy::resend ? hit_ : begun_; }
 };
 
-/** Returns whether a network of packets carries what all switches combine: nothing resends packets that links lose,
- * those of best-effort slots need a server, and larger ones than the network's may find no buffer. */
+/** Returns whether a network of packets carries what all switches combine: packets of best-effort slots need a server,
+ * and larger ones than the network's may find no buffer. */
 bool send_packets(const Fabric& fabric)
 {
-  if (fabric.packets().flow_control == FlowControl::none)
-    return false;
   for (int index = 0; index < fabric.switch_count(); ++index)
     if (const SwitchModel& model = fabric.switch_model(index);
         model.smart() && (model.channel_sharing == ChannelSharing::best_effort ||
@@ -198,7 +196,7 @@ bool send_packets(const Fabric& fabric)
 }
 
 class Stream : public TreeMechanism {
-  const bool sends_packets_; // without faults
+  const bool sends_packets_;
 
   std::shared_ptr<OffloadedCall> make(const std::shared_ptr<Communicator>& communicator,
                                       const CallDescriptor& call) override
@@ -219,7 +217,12 @@ public:
 
 bool Stream::as_packets(const CallDescriptor& call) const
 {
-  return sends_packets_ && not context_.call_recovery && has_packets(movement_on_trees(call, context_.fabric.nic()));
+  const auto& faults      = context_.call_recovery;
+  const bool loses        = context_.fabric.packets().flow_control == FlowControl::none || faults;
+  const Movement movement = movement_on_trees(call, context_.fabric.nic());
+  if (not sends_packets_ || (faults && not faults->only_degrades))
+    return false;
+  return has_packets(movement) && (not loses || can_resend(movement));
 }
 
 Seconds Stream::predicted(Communicator& communicator, const CallDescriptor& call, int calls)
