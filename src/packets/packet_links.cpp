@@ -439,8 +439,9 @@ void PacketLinks::overflow(LinkId link, PacketPort& out, PacketNumber number)
   }
   ++work_.trimmed;
   Packet& packet = pool_[number];
-  if (not out.data.empty() && not pool_[out.data.tail].in_tree && uniform(seed_, {static_cast<std::uint32_t>(work_.hops), packet.transfer, packet.sequence,
-                                              RandomPurpose::TRIMS}) < 0.5) {
+  if (not out.data.empty() && not pool_[out.data.tail].in_tree &&
+      uniform(seed_, {static_cast<std::uint32_t>(work_.hops), packet.transfer, packet.sequence, RandomPurpose::TRIMS}) <
+          0.5) {
     Packet& newest = pool_[out.data.tail];
     out.queued += packet.size - newest.size;
     std::swap(packet, newest); // the arriving one takes its place in the queue

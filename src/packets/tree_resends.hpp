@@ -33,13 +33,13 @@ class TreeResends {
     Newest combined; ///< of which a switch has all contributions
     Newest results;  ///< whose results a switch or member has
     // Members only:
-    std::deque<Number> again;   ///< to be sent: in slots with a result, or once more
+    std::deque<Number> again;    ///< to be sent: in slots with a result, or once more
     std::deque<Sent> unanswered; ///< by deadline
-    bool timer    = false; ///< an event for its first deadline exists
-    double factor = 1;     ///< of its timeout
+    bool timer    = false;       ///< an event for its first deadline exists
+    double factor = 1;           ///< of its timeout
   };
 
-  Number window_ = 1;
+  Number window_  = 1;
   double timeout_ = 0; // seconds
   std::vector<Node> nodes_;
 
@@ -47,9 +47,7 @@ public:
   TreeResends() = default;
   /** Resends of a call of @p nodes switches and members. Each member has @p window slots, and sends a packet again
    * after @p timeout seconds. */
-  TreeResends(std::size_t nodes, Number window, double timeout) : window_(window), timeout_(timeout), nodes_(nodes)
-  {
-  }
+  TreeResends(std::size_t nodes, Number window, double timeout) : window_(window), timeout_(timeout), nodes_(nodes) {}
 
   /** A packet has crossed a node's edge upwards. Returns whether it did so for the first time. */
   bool give(Number node, Number packet) { return renew(nodes_[node].given, packet); }

@@ -92,8 +92,8 @@ double time_of(const Fabric& fabric, const StreamPlan& plan, const std::vector<T
 
 Fabric two_tiers(const std::string& keys)
 {
-  return fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", TWO_TIERS) + "[network]\nmodel = \"packets\"\n" + keys +
-                   "\n");
+  return fabric_of(replaced(FABRIC, "kind = \"star\"\nhosts = 4", TWO_TIERS) + "[network]\nmodel = \"packets\"\n" +
+                   keys + "\n");
 }
 
 /** Returns the link from a member to its switch. */
@@ -144,8 +144,8 @@ TEST(TreeResends, OtherSlotsGoOn)
   const Fabric fabric       = packet_star(4, LOSSY);
   const StreamPlan plan     = plan_of(fabric, 4, 1600);
   const double arrives      = plan.packets->delay.value() + 2 * PACKET_S + 1.25e-6;
-  const double lost         = time_of(
-      fabric, plan, {{.link = up_from(plan, 2), .from = arrives - PACKET_S / 2, .to = arrives + PACKET_S / 2}});
+  const double lost =
+      time_of(fabric, plan, {{.link = up_from(plan, 2), .from = arrives - PACKET_S / 2, .to = arrives + PACKET_S / 2}});
   EXPECT_NEAR(lost, time_of(fabric, plan, {}) - 2 * PACKET_S + TIMEOUT_S - PACKET_S, 1e-12);
 }
 
@@ -173,10 +173,11 @@ TEST(TreeResends, LossesCostLongCallsWhatStreamsAssume)
 TEST(TreeResends, FullQueuesDropPacketsOfCalls)
 {
   for (const std::string overflow : {"drop", "trim"}) {
-    std::string text    = replaced(FABRIC, "slots = 4", "slots = 256");
-    text                = replaced(text, "kind = \"star\"\nhosts = 4", TWO_TIERS);
-    const Fabric fabric = fabric_of(text + "[network]\nmodel = \"packets\"\nflow_control = \"none\"\noverflow = \"" +
-                                    overflow + "\"\npacket = \"2000B\"\nbuffer = \"20kB\"\nretransmission_timeout = \"1ms\"\n");
+    std::string text = replaced(FABRIC, "slots = 4", "slots = 256");
+    text             = replaced(text, "kind = \"star\"\nhosts = 4", TWO_TIERS);
+    const Fabric fabric =
+        fabric_of(text + "[network]\nmodel = \"packets\"\nflow_control = \"none\"\noverflow = \"" + overflow +
+                  "\"\npacket = \"2000B\"\nbuffer = \"20kB\"\nretransmission_timeout = \"1ms\"\n");
     const StreamPlan plan = plan_of(fabric, 16, 1e5);
     LossyTree run(fabric, {});
     TestArrivals arrivals(run.agenda());

@@ -41,9 +41,11 @@ public:
   Fallback obstacle(const MechanismKind& mechanism) override
   {
     Mechanism& its = selector_.mechanism(mechanism);
-    if (selector_.fabric_.packets().carries() && its.does(*call_.kind) && not its.as_packets(call_))
+    const Fallback its_own = its.obstacle(communicator_, call_);
+    if (its_own == Fallback::none && selector_.fabric_.packets().carries() && its.does(*call_.kind) &&
+        not its.as_packets(call_))
       return Fallback::packets;
-    return its.obstacle(communicator_, call_);
+    return its_own;
   }
   Fallback shortage(const MechanismKind& mechanism) override
   {

@@ -137,7 +137,6 @@ def test_switches_combine_packets(control: str, fabric: str, ranks: int) -> None
 @pytest.mark.parametrize(
     ("keys", "options"),
     [
-        ({"flow_control": "none"}, {}),
         ({"packet": "256B"}, {}),
         ({}, {"offload": "message"}),
     ],
@@ -148,6 +147,44 @@ def test_hosts_execute_what_packets_do_not_carry(
     assert int_allreduce(incast(program, 4, {})).offloaded
     row = int_allreduce(incast(program, 4, keys, **options))
     assert row.reason == "network of packets"
+
+
+LOSSY = """
+[recovery]
+timeout = "200us"
+[[fault]]
+link = "host-0"
+kind = "lossy"
+loss = "0.1%"
+at = 0
+"""
+
+
+def test_lost_packets_of_a_call_are_sent_again(tmp_path: Path) -> None:
+    """Streams assume the mean wait of a slot; in packets, one of 256 slots lost two of its packets."""
+    file = tmp_path / "lossy.toml"
+    file.write_text(LOSSY)
+    options: Any = {"ranks": 4, "fabric": "tofino-4", "offload": "stream"}
+    faults = str(compiled.program(TESTS / "smpi" / "faults.c"))
+    flows, packets, again = (
+        weft.run(faults, ["allreduce", str(1 << 22)], set=keys, faults=str(file), **options)
+        for keys in ({}, {"network.model": "packets"}, {"network.model": "packets"})
+    )
+    assert int_allreduce(packets).offloaded
+    assert packets_of(packets).lost > 0
+    assert packets_of(packets).sent_again > 0
+    assert packets_of(packets) == packets_of(again)
+    idle = weft.run(
+        faults, ["allreduce", str(1 << 22)], set={"network.model": "packets"}, **options
+    )
+    assert packets.simulated_time_s - idle.simulated_time_s == pytest.approx(2 * 200e-6, rel=0.02)
+    assert 0 < flows.simulated_time_s - idle.simulated_time_s < 200e-6
+
+
+def test_calls_go_on_over_full_queues(program: str) -> None:
+    record = incast(program, 8, {"flow_control": "none", "buffer": "20kB"})
+    assert int_allreduce(record).offloaded
+    assert packets_of(record).dropped > 0
 
 
 def test_hosts_execute_collectives_beside_faults(program: str, tmp_path: Path) -> None:
