@@ -176,12 +176,18 @@ void OwnMessages::arrived(std::uint64_t number)
 // check() reports the failure when a rank finishes the request, as in SMPI.
 void OwnMessages::failed(std::uint64_t number, const std::string& why)
 {
-  failure_         = why;
   Message& message = messages_[number];
   message.failed   = true;
+  failed_[number]  = why;
   if (message.sender != MPI_REQUEST_NULL && not message.detached)
-    fields_of(message.sender).flags |= simgrid::smpi::FAILED_FLAG;
+    fail(message.sender, why);
   arrived(number);
+}
+
+void OwnMessages::fail(MPI_Request request, const std::string& why)
+{
+  fields_of(request).flags |= simgrid::smpi::FAILED_FLAG;
+  failures_[request] = why;
 }
 
 /** Completes a message that has arrived and is matched. */
@@ -191,7 +197,7 @@ void OwnMessages::deliver(Index number)
   const MPI_Request receive = message.receive;
   copy_to_receive(message);
   if (message.failed)
-    fields_of(receive).flags |= simgrid::smpi::FAILED_FLAG;
+    fail(receive, failed_[number]);
   forget(number);
   end(receive);
 }
@@ -201,6 +207,8 @@ void OwnMessages::forget(Index number)
   Message& message = messages_[number];
   if (message.kept)
     std::free(message.data);
+  if (message.failed)
+    failed_.erase(number);
   message = {};
   idle_.push_back(number);
 }

@@ -156,7 +156,8 @@ void OwnMessages::give_activity(MPI_Request request)
 void OwnMessages::check(MPI_Request request)
 {
   if ((layout_of(request).flags & simgrid::smpi::FAILED_FLAG) != 0)
-    context_.abort("network-failure", describe_broken_message(name_of_rank(sg::this_actor::get_pid()), failure_));
+    context_.abort("network-failure",
+                   describe_broken_message(name_of_rank(sg::this_actor::get_pid()), failures_[request]));
 }
 
 /** Returns the actor that waits for a request: usually the one that started it, or another thread of the same rank. */

@@ -121,12 +121,13 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
-  std::string failure_;                      // of the latest message that has failed
-  std::uint64_t started_            = 0;     // number of requests started
-  std::size_t noted_messages_       = 0;     // messages at the last call of note_longest_queue()
-  std::size_t kept_bytes_           = 0;     // bytes copied since then
-  std::size_t noted_bytes_          = 0;     // memory of the longest queue reported so far
-  bool instant_ends_                = false; // due() will be called
+  std::unordered_map<Index, std::string> failed_;         // messages that a receive has not met yet
+  std::unordered_map<MPI_Request, std::string> failures_; // by request that has not been finished yet
+  std::uint64_t started_            = 0;                  // number of requests started
+  std::size_t noted_messages_       = 0;                  // messages at the last call of note_longest_queue()
+  std::size_t kept_bytes_           = 0;                  // bytes copied since then
+  std::size_t noted_bytes_          = 0;                  // memory of the longest queue reported so far
+  bool instant_ends_                = false;              // due() will be called
   void (*told_of_end_)(MPI_Request) = nullptr;
   void (*told_of_message_)(aid_t)   = nullptr;
 
@@ -160,6 +161,7 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   static bool has_no_data(const void* buffer, std::size_t size);
   void keep(Message& message);
   void copy_to_receive(Message& message) const;
+  void fail(MPI_Request request, const std::string& why);
   void deliver(Index number);
   void forget(Index number);
   double take_overhead(MPI_Request request);

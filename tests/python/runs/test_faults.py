@@ -113,6 +113,19 @@ def test_a_host_that_nothing_reaches_ends_its_job_alone(
     assert part(record).given_up == 1
 
 
+def test_each_job_names_its_own_message(jobs: str, tree: str, tmp_path: Path) -> None:
+    described = [
+        job("first", jobs, "flow", LARGE, ranks=2, hosts="host-[00,12]"),
+        job("second", jobs, "flow", LARGE, ranks=2, hosts="host-[01,13]"),
+    ]
+    path = fault_file(tmp_path, *(f'nic = "host-{host}"\nat = "200us"' for host in (12, 13)))
+    record = weft.run_jobs(described, fabric=tree, faults=path)
+    assert record.jobs
+    by_name = {one.name: one.outcome.message for one in record.jobs}
+    assert "host-00 cannot reach host-12 at" in by_name["first"]
+    assert "host-01 cannot reach host-13 at" in by_name["second"]
+
+
 ON_STAR = """
 [fabric]
 name = "star"
