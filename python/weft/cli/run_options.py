@@ -71,7 +71,10 @@ def _values(kind: value_types.Kind) -> click.ParamType[Any]:
 def click_option(field: str, **changed: Any) -> Decorator:
     """Return the option for a field of a request; `changed` overrides attributes for a command."""
     one = run_option(field)
-    return click.option(one.option.flag, field, **{**_attributes(one), **changed})
+    attributes = {**_attributes(one), **changed}
+    if attributes.get("required"):
+        attributes.pop("default", None)  # click takes even None for a value
+    return click.option(one.option.flag, field, **attributes)
 
 
 def _attributes(one: DeclaredOption) -> dict[str, Any]:

@@ -90,3 +90,10 @@ def test_commands_with_many_options_have_groups() -> None:
         *(order.REQUIRED, "Fabric", "Ranks", "Collectives", "Simulation", order.OUTPUT)
     ]
     assert names(run)[:3] == ["--fabric", "--platform", "-n"]
+
+
+@pytest.mark.parametrize("context", ALL, ids=lambda context: context.command_path)
+def test_what_is_required_has_no_default(context: click.Context) -> None:
+    for one in context.command.params:
+        if one.required:
+            assert one.value_is_missing(one.get_default(context)), one.name
