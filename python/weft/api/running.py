@@ -194,7 +194,7 @@ def run(
         flags: Compiler flags for a source.
         input: File for the program's standard input. By default empty.
         budget: With `faults`: also run without faults, for `faults.budget` of the record: what a
-            failure costs, times how often it happens.
+            failure costs, or that it ends the job, times how often it happens.
         check_flows: Also run with messages as packets, for `flow_check` of the record: which calls
             differ. A number is the difference above which they do; True means 0.05.
         on_line: Called with each line of output as the program prints it, for example `print`.
@@ -298,7 +298,12 @@ def _jobs_file(
 
 @call
 def compare(
-    program: PathLike, *, intervals: bool = True, **options: Unpack[RunOptions]
+    program: PathLike,
+    *,
+    intervals: bool = True,
+    best: bool = True,
+    budget: bool = False,
+    **options: Unpack[RunOptions],
 ) -> Comparison:
     """Run a program, or replay a trace, with and without offload, and compute the gain.
 
@@ -306,6 +311,10 @@ def compare(
         program: As for `weft.run`; or a trace, as for `weft.replay`.
         intervals: Also run at the ends of the fabric's [calibration.intervals], four times for each
             value, for `speed_up_interval`.
+        best: Also run with the hosts' fastest algorithms, for `speed_up_over_best`; False saves
+            most of the time with many ranks.
+        budget: With `faults`: also run each of these without faults, for `faults.budget` of each
+            record.
         options: Options of `weft.run`, or of `weft.replay`.
 
     Returns:
@@ -328,7 +337,9 @@ def compare(
     def heard(one: PreparedRun) -> Record:
         return _heard(one, on_line, source)
 
-    comparison = comparing.compare(plan, runner=heard, intervals=intervals)
+    comparison = comparing.compare(
+        plan, runner=heard, intervals=intervals, best=best, budget=budget
+    )
     for record in (comparison.offloaded, comparison.hosts, comparison.best):
         if record is not None:
             _whole(record)

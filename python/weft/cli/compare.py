@@ -16,7 +16,7 @@ from weft.runs.record import Record
 from weft.runs.tables import print_run
 from weft.study.comparison import compare as api
 from weft.study.comparison.comparison import Comparison, write_comparison
-from weft.study.comparison.views import print_comparison
+from weft.study.comparison.views import print_comparison, print_incomplete
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,13 +39,30 @@ _no_intervals = click.option(
 )
 
 
+_no_best = click.option(
+    "--no-best",
+    "best",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="With --compare: skip the run with --fallback best, which takes most of the time with"
+    " many ranks.",
+)
+
+
 def compare_option(command: Command) -> Command:
     """Add --compare and related options."""
-    return _compare(_no_intervals(command))
+    return _compare(_no_intervals(_no_best(command)))
 
 
 def run_comparison(
-    plan: PreparedRun, json_file: Path | None, *, quiet: bool, no_intervals: bool
+    plan: PreparedRun,
+    json_file: Path | None,
+    *,
+    quiet: bool,
+    intervals: bool,
+    best: bool,
+    budget: bool = False,
 ) -> int:
     """Run with and without offload; write and print the gain; return the exit status."""
     first: list[Record] = []
@@ -53,14 +70,13 @@ def run_comparison(
     def between(record: Record) -> None:
         first.append(record)
         if sys.stderr.isatty() and not quiet:
-            best = "" if len(first) == 1 else f" and --fallback {api.BEST}"
-            _say(f"--compare: running again with --offload off{best}")
+            fastest = "" if len(first) == 1 else f" and --fallback {api.BEST}"
+            _say(f"--compare: running again with --offload off{fastest}")
 
     try:
-        intervals = not no_intervals
-        total = api.number_of_runs(plan, intervals=intervals)
+        total = api.number_of_runs(plan, intervals=intervals, best=best, budget=budget)
         with told(quiet=quiet, total=total):
-            comparison = api.compare(plan, between, intervals=intervals)
+            comparison = api.compare(plan, between, intervals=intervals, best=best, budget=budget)
     except BaseException:  # on Ctrl-C too, keep the first run
         if first and not quiet:
             print_run(first[0], console(stderr=True))
@@ -82,7 +98,7 @@ def _print(comparison: Comparison) -> None:
     if comparison.complete:
         print_comparison(comparison, on)
     else:
-        print_run(comparison.offloaded, on)
+        print_incomplete(comparison, on)
 
 
 def _say_what_failed(comparison: Comparison) -> None:

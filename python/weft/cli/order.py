@@ -30,7 +30,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *(one.flag for one in SHORTCUTS),
     ),
     RANKS: (*_of_runs(RANKS)[:1], "--nodes", *_of_runs(RANKS)[1:], "--jobs", "--alone"),
-    COLLECTIVES: (*_of_runs(COLLECTIVES), "--compare", "--no-intervals"),
+    COLLECTIVES: (*_of_runs(COLLECTIVES), "--compare", "--no-best", "--no-intervals"),
     "Measurement": (
         *("--sizes", "--type", "--op", "--iterations", "--warm-up", "--window"),
         "--back-to-back",

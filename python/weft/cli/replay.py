@@ -14,9 +14,11 @@ from weft.base.tables import console
 from weft.cli.common import (
     Command,
     execute_iteration,
+    fault_warning,
     iteration_options,
     report,
     result_options,
+    warn,
 )
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Input, command
@@ -247,6 +249,7 @@ def _replay_program(
     compare: bool,
     json_file: Path | None,
     no_intervals: bool,
+    best: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
@@ -254,8 +257,9 @@ def _replay_program(
     options = {name: value for name, value in options.items() if name not in _OF_TRAINING}
     request = api.replay_request(read_trace(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
+    warn(fault_warning(plan.faults), quiet=quiet)
     if compare:
-        return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
+        return run_comparison(plan, json_file, quiet=quiet, intervals=not no_intervals, best=best)
     with told(quiet=quiet):
         found = launch.run(plan)
     return report(found, json_file, quiet=quiet)

@@ -12,7 +12,7 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.process import Streams
-from weft.cli.common import report, result_options
+from weft.cli.common import fault_warning, report, result_options, warn
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
@@ -94,7 +94,8 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     "--budget",
     is_flag=True,
     help="With --faults: run again without faults, and print what a failure costs, times how often"
-    " it happens, per day. The program's input must be a file (< FILE).",
+    " it happens, per day; also if it ends the job. With --compare: for each of its runs. The"
+    " program's input must be a file (< FILE).",
 )
 @click.option(
     "--check-flows",
@@ -122,6 +123,7 @@ def run(
     arguments: tuple[str, ...],
     compare: bool,
     no_intervals: bool,
+    best: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
@@ -136,6 +138,7 @@ def run(
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
+        warn(fault_warning(plan_of_jobs.faults), quiet=quiet)
         if compare:
             check_offload(plan_of_jobs)
         together = _run_jobs(plan_of_jobs, compare=compare, alone=alone, quiet=quiet)
@@ -154,17 +157,26 @@ def run(
         _check_second_run("--check-flows", record=record, compare=compare, budget=budget)
         request, packets = on_flows(request), on_packets(request)
     plan = launch.prepare(request)
-    if not quiet and (warning := launch.forecast(plan)):
-        click.echo(f"weft: {warning}", err=True)
+    warn(launch.forecast(plan), fault_warning(plan.faults), quiet=quiet)
     if budget:
-        _check_second_run("--budget", record=record, compare=compare)
+        _check_second_run("--budget", record=record)
         check_budget(plan)
     if compare:
-        return run_comparison(plan, json_file, quiet=quiet, no_intervals=no_intervals)
+        return run_comparison(
+            plan,
+            json_file,
+            quiet=quiet,
+            intervals=not no_intervals,
+            best=best,
+            budget=budget,
+        )
     if budget:
         with told(quiet=quiet, total=2):
             found = _run_with_budget(plan, quiet=quiet)
-        return report(found, json_file, quiet=quiet)
+        status = report(found, json_file, quiet=quiet)
+        if found.failed and not (found.faults and found.faults.budget):
+            click.echo("weft: --budget: there is none, because no fault ended the run", err=True)
+        return status
     if packets is not None:
         above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
         with told(quiet=quiet, total=2, alike=False):
@@ -227,7 +239,7 @@ def _run_twice(
 
 
 def _check_second_run(
-    own: str, *, record: Path | None, compare: bool, budget: bool = False
+    own: str, *, record: Path | None, compare: bool = False, budget: bool = False
 ) -> None:
     others = {"--record": record is not None, "--compare": compare, "--budget": budget}
     for flag, found in others.items():

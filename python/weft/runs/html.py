@@ -10,7 +10,7 @@ from html import escape
 
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import RecordData
-from weft.runs.tables import cells_of, losses, reasons, summary
+from weft.runs.tables import budget_cells, budget_notes, cells_of, losses, reasons, summary
 
 _LAST_LINES = 20
 
@@ -24,6 +24,11 @@ def record_as_html(record: RecordData) -> str:
         ordered = sorted(record.collectives, key=lambda row: -(row.total_time_s or 0))
         parts.append(table([cells_of(row) for row in ordered]))
     parts += [f"<p>{escape(line)}</p>" for line in (*_reasons(record), *losses(record))]
+    if record.faults and record.faults.budget:
+        parts.append("<p>budget of faults</p>")
+        parts.append(table([budget_cells(record.faults, record.faults.budget)]))
+        notes = budget_notes(record.faults, record.faults.budget)
+        parts += [f"<p>{escape(line)}</p>" for line in notes]
     if rows := profile_rows(record):
         parts.append(folded("time per rank", table(rows)))
     if record.output:

@@ -127,6 +127,7 @@ def complete_faults(part: FaultsPart, faults: PreparedFaults) -> None:
     part.recovery = _recovery(faults.recovery)
     happened = faults.events[: len(faults.events) - part.left_events]
     part.failures = sum(event.begins for event in happened)
+    part.failure_times = len({event.at_s for event in happened if event.begins})
     if faults.per_day is not None:
         part.failures_per_day = faults.per_day
 

@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType, field
 
 from weft.base.models import Model, Number, Whole
+from weft.runs.faults.retries import retry_span_s
 
 SCHEMA: Literal["weft-run/1"] = "weft-run/1"
 COMPARISON_SCHEMA: Literal["weft-compare/1"] = "weft-compare/1"
@@ -31,6 +32,10 @@ Part = Literal[
     "slowdowns",
 ]
 """Lists of a record that can become data frames."""
+
+
+ENDED_BY_FAULT = ("network-failure", "host-failure")
+"""Outcomes of runs that a fault may have ended."""
 
 
 def with_changes(fabric: str, changes: Sequence[str]) -> str:
@@ -555,6 +560,11 @@ class RecoveryPart(Model, kw_only=True):
     collectives: str
     """Reaction of a collective in the network to a fault that hits it."""
 
+    @property
+    def gives_up_s(self) -> float:
+        """Time from a cut until its sender gives up: the sum of the timeouts."""
+        return retry_span_s(self.timeout_s, self.backoff, self.retries)
+
 
 class BudgetPart(Model, kw_only=True):
     """Cost of failures: the run with faults compared with the same run without faults."""
@@ -562,7 +572,12 @@ class BudgetPart(Model, kw_only=True):
     without_s: Number
     """Simulated time without faults."""
     lost_s: Number
-    """Simulated time with faults minus simulated time without."""
+    """Simulated time with faults minus simulated time without; the whole time until its end if a
+    failure ended the run."""
+    ended_job: bool | UnsetType = UNSET
+    """True if a failure ended the run, else absent."""
+    ends_per_day: Number | UnsetType = UNSET
+    """Failures per day that end the job; absent unless `ended_job`, and if the rate is unknown."""
     per_failure_s: Number | UnsetType = UNSET
     """Mean cost of a failure; absent if there was none."""
     per_day_s: Number | UnsetType = UNSET
@@ -587,6 +602,8 @@ class FaultsPart(Model, kw_only=True):
     """Absent from records of older versions."""
     failures: Whole = 0
     """Faults that have begun; repairs are not counted."""
+    failure_times: Whole = 0
+    """Number of distinct times at which faults began."""
     failures_per_day: Number | UnsetType = UNSET
     """Failures per day at the real rates, without `scale`; absent if the file does not state them.
     """
@@ -891,3 +908,9 @@ class RecordData(Model, kw_only=True):
     def failed(self) -> bool:
         """True if the program did not succeed."""
         return self.outcome.kind != "completed"
+
+    @property
+    def ended_by_fault(self) -> bool:
+        """True if a fault of the fault file ended the run."""
+        began = self.faults and self.faults.failures > 0
+        return bool(began) and self.outcome.kind in ENDED_BY_FAULT

@@ -9,6 +9,8 @@ from rich.table import Table
 
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_seconds, format_size, plural
+from weft.runs.faults.file import DOWN
+from weft.runs.faults.retries import gives_up_first
 from weft.runs.offload_modes import REASONS
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import (
@@ -165,12 +167,29 @@ def print_events(faults: FaultsPart, on: Console) -> bool:
         on.print(f"{plural(faults.left_events, 'event')} {due} due after the run's end")
     if faults.recovery:
         on.print(recovery_in_force(faults, faults.recovery), soft_wrap=True)
+        if note := _outlasted(faults, faults.recovery):
+            on.print(note, soft_wrap=True)
     return bool(shown)
+
+
+def _outlasted(faults: FaultsPart, recovery: RecoveryPart) -> str:
+    """Return a note if senders gave up before routing avoids a failure, else an empty text."""
+    if not faults.given_up or not any(one.what.endswith(f" {DOWN}") for one in faults.events):
+        return ""
+    return gives_up_first(recovery.gives_up_s, faults.detection_s, faults.convergence_s)
 
 
 def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
     """Print the cost of failures multiplied by the failure rate."""
-    row = {
+    print_title("budget of faults", on)
+    print_table(fitting([budget_cells(faults, budget)], (), (), on), on)
+    for line in budget_notes(faults, budget):
+        on.print(line, soft_wrap=True)
+
+
+def budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
+    """Return the row of a budget, by column."""
+    return {
         "without faults": format_seconds(budget.without_s),
         "lost": _lost(budget.lost_s),
         "failures": f"{faults.failures:,}",
@@ -179,15 +198,27 @@ def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
         "lost per day": _lost(budget.per_day_s or None),
         "fraction of the time": f"{budget.fraction:.3g}" if budget.fraction else "",
     }
-    print_title("budget of faults", on)
-    print_table(fitting([row], (), (), on), on)
-    if not faults.failures:
-        on.print("no failure happened during the run, so its cost is not known", soft_wrap=True)
-    elif not faults.failures_per_day:
-        on.print(
-            "how often these faults happen is not known: write every into each table with at",
-            soft_wrap=True,
+
+
+def budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
+    """Return what a budget means if failures end jobs, and what it does not know."""
+    notes = []
+    if budget.ended_job:
+        subject = "each such failure ends the job"
+        if faults.failure_times > 1:
+            subject = f"one in {faults.failure_times:,} such failures ends the job"
+        often = f", {budget.ends_per_day:.3g} per day" if budget.ends_per_day else ""
+        notes.append(
+            f"{subject}{often}: lost is the run so far, {format_seconds(budget.lost_s)} here (with"
+            " checkpoints, the time since the last one)"
         )
+    if not faults.failures:
+        notes.append("no failure happened during the run, so its cost is not known")
+    elif not faults.failures_per_day:
+        notes.append(
+            "how often these faults happen is not known: write every into each table with at"
+        )
+    return notes
 
 
 def _lost(time_s: float | None) -> str:

@@ -148,6 +148,40 @@ def test_a_report_shows_what_faults_cost(write: Write, tmp_path: Path) -> None:
     assert "Budget of faults" in page.read_text()
 
 
+ENDED = """
+faults = "faults.toml"
+"""
+UNREPAIRED = """
+[recovery]
+timeout = "20us"
+retries = 2
+detection = "1s"
+
+[[fault]]
+link = "host-0"
+at = "200us"
+every = "12h"
+"""
+
+
+def test_a_report_has_a_budget_of_failures_that_end_jobs(write: Write, tmp_path: Path) -> None:
+    file = write(HEAD + RUNS + ENDED)
+    (tmp_path / "faults.toml").write_text(UNREPAIRED)
+    weft("run", str(file))
+    prepared = api.prepare(file)
+    (row,) = table.frame(prepared).iter_rows(named=True)
+    assert (row["outcome"], row["failures"], row["failures_per_day"]) == ("network-failure", 1, 2)
+    found = losses(loading.of(prepared))
+    assert found
+    (one,) = found.rows
+    assert (one.ended, one.ends_per_day) == (1, 2)
+    assert one.ended_s == [row["simulated_time_s"]]
+    assert one.budget.per_day_s == pytest.approx(2 * row["simulated_time_s"])
+    page = render(loading.of(prepared))
+    assert "of these end the job" in page
+    assert "A failure that ends the job costs the run until then" in page
+
+
 def test_a_report_without_faults_has_no_such_section(write: Write) -> None:
     file = write(HEAD + RUNS)
     weft("run", str(file))
@@ -155,5 +189,5 @@ def test_a_report_without_faults_has_no_such_section(write: Write) -> None:
 
 
 def test_quantiles_are_those_of_the_seeds() -> None:
-    one = Lost("1", "stream", {}, 1.0, [0.0, 1.0, 2.0, 3.0, 4.0], 0, 0, None)
+    one = Lost("1", "stream", {}, 1.0, [0.0, 1.0, 2.0, 3.0, 4.0], 0, [], 0, None)
     assert [one.quantile(part) for part in (0, 0.05, 0.5, 1)] == pytest.approx([0, 0.2, 2, 4])

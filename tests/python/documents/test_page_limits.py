@@ -56,7 +56,7 @@ BEYOND = {
     "docs/performance.md": Page(4900, 1, 2),
     "docs/python.md": Page(0, 0, 1),
     "docs/real-programs.md": Page(3700, 2, 2),
-    "docs/record.md": Page(4600, 0, 3),
+    "docs/record.md": Page(4700, 0, 3),
     "docs/simgrid.md": Page(3700, 0, 2),
     "docs/testbed.md": Page(4000, 0, 1),
     "docs/trace-files.md": Page(0, 0, 1),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Fault files with presets: rates of published clusters, routing, growing timeouts, changes."""
 
+import json
 from math import log1p, sqrt
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,85 @@ def test_a_budget_says_what_it_does_not_know(faults: str, tmp_path: Path) -> Non
     assert "no failure happened during the run" in text('[[fault]]\nlink = "host-0"\nat = "900s"\n')
     with pytest.raises(WeftError, match="budget: found without a fault file"):
         weft.run(faults, ["allreduce", "4096"], ranks=4, fabric="tofino-4", budget=True)
+
+
+GIVES_UP = """
+[recovery]
+timeout = "100us"
+retries = 2
+detection = "1ms"
+convergence = "4ms"
+[[fault]]
+link = "host-0"
+at = "300us"
+every = "6h"
+"""
+WARNING = (
+    "senders give up 300 us after a failure (recovery.timeout, backoff, retries), before routing"
+    " avoids it after 5 ms (recovery.detection + recovery.convergence)"
+)
+
+
+def test_a_budget_counts_failures_that_end_the_job(faults: str, tmp_path: Path) -> None:
+    path, written = tmp_path / "faults.toml", tmp_path / "run.json"
+    path.write_text(GIVES_UP)
+    run = ["run", "--fabric", "tofino-4", "-n", "4", "--faults", str(path), "--budget"]
+    program = ["--json", str(written), "--", faults, "allreduce", str(4 << 20)]
+    ended = weft_says(*run, *program)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"weft: {path}: {WARNING}")
+    assert "each such failure ends the job, 4 per day: lost is the run so far, " in ended.stderr
+    record = weft.read_record(written)
+    assert record.outcome.kind == "network-failure"
+    assert record.faults
+    budget = record.faults.budget
+    assert budget
+    lost_s = record.simulated_time_s
+    assert (budget.ended_job, budget.ends_per_day, budget.lost_s) == (True, 4, lost_s)
+    assert (budget.per_failure_s, budget.per_day_s) == (lost_s, pytest.approx(4 * lost_s))
+    assert 0 < budget.without_s < lost_s
+    assert WARNING in str(record)
+    assert "each such failure ends the job" in record._repr_html_()
+    # Two links that fail at once lose one run, and fail twice as often.
+    path.write_text(GIVES_UP.replace('"host-0"', '"host-[01]"'))
+    both = weft_says(*run, *program)
+    assert "each such failure ends the job, 8 per day" in both.stderr
+    # A program that fails by itself has no budget.
+    path.write_text(GIVES_UP.replace("300us", "900s"))
+    failing = compiled.program(TESTS / "smpi" / "jobs.c")
+    alone = weft_says(*run, "--", str(failing), "exit", "1")
+    assert "weft: --budget: there is none, because no fault ended the run" in alone.stderr
+
+
+def test_a_comparison_has_a_budget_of_each_run(faults: str, tmp_path: Path) -> None:
+    path, written = tmp_path / "faults.toml", tmp_path / "runs.json"
+    path.write_text(GIVES_UP)
+    run = ["run", "--fabric", "tofino-4", "-n", "4", "--faults", str(path), "--budget", "--compare"]
+    ended = weft_says(*run, "--json", str(written), "--", faults, "allreduce", str(4 << 20))
+    assert ended.returncode == 1
+    for mode in ("--offload stream", "--offload off", "--fallback best"):
+        assert f"{mode}: each such failure ends the job, 4 per day" in ended.stderr
+    runs = json.loads(written.read_text())
+    for name in ("with_offload", "without_offload", "with_best"):
+        assert runs[name]["faults"]["budget"]["ends_per_day"] == 4
+    path.write_text(DAILY)
+    survived = weft_says(*run, "--", faults, "allreduce", str(4 << 20))
+    assert survived.returncode == 0
+    assert "per failure" in survived.stderr
+    assert "ends the job" not in survived.stderr
+    assert WARNING not in survived.stderr
+
+
+def test_a_repair_within_the_retries_is_no_reason_to_warn(
+    tmp_path: Path, fabric: _core.Fabric
+) -> None:
+    slow = 'timeout = "1ms"\nretries = 1\n'
+    down = 'switch = "level2-000"\nat = 0'
+    assert "2 ms after a failure" in made(tmp_path, fabric, down, recovery=slow).warning
+    for table in (f'{down}\nuntil = "2ms"', f'{down}\nkind = "state"'):
+        assert made(tmp_path, fabric, table, recovery=slow).warning == ""
+    quick = slow + 'routing = "local"\n'
+    assert made(tmp_path, fabric, down, recovery=quick).warning == ""
 
 
 def test_failures_per_day_are_those_without_the_scale(tmp_path: Path, fabric: _core.Fabric) -> None:

@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
+import weft
 from tests.python.runs.test_record import raw
 from tests.support.places import TESTS
 from tests.support.simulated import WEFT, Program, Result, run_command
@@ -368,6 +369,18 @@ def test_who_has_the_best_anyway_is_compared_with_it_once(sums: Path, tmp_path: 
     assert document["with_best"] is document["speed_up_over_best"] is None
     assert document["without_offload"]["fallback"] == "best"
     assert "over best" not in result.stderr
+
+
+def test_the_run_with_the_best_algorithms_can_be_skipped(sums: Path, tmp_path: Path) -> None:
+    path = tmp_path / "both.json"
+    result = compared(sums, options=("--no-best", "--json", str(path)))
+    document = json.loads(path.read_text())
+    assert document["with_best"] is document["speed_up_over_best"] is None
+    assert document["without_offload"]["fallback"] == "openmpi-5.0"
+    assert "fallback best" not in result.stderr
+    found = weft.compare(sums, ranks=4, fabric="tofino-4", best=False)
+    assert found.best is None
+    assert found.speed_up == document["speed_up"]
 
 
 def test_where_nothing_is_offloaded_there_is_no_gain(sums: Path) -> None:

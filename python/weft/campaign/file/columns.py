@@ -99,6 +99,7 @@ COLUMNS: dict[str, Column] = {
         "events", "[Faults](faults.md) and repairs during the run; empty without a fault file"
     ),
     "failures": Column("failures", "Faults that began during the run, without repairs"),
+    "failure_times": Column("times", "Distinct times at which faults began"),
     "failures_per_day": Column(
         "1/d",
         "Failures per day at the real rates, without `scale`; empty if the fault file has none",
@@ -145,7 +146,7 @@ COMMON_COLUMNS = (
     *("run", "state", "outcome", "message", "simulated_time_s", "speed_up", "calls"),
     *("wall_time_s", "cpu_time_s", "peak_memory_bytes"),
     *("busiest_link", "busiest_link_utilisation"),
-    *("fault_events", "failures", "failures_per_day", "messages_cut", "waited_s"),
+    *("fault_events", "failures", "failure_times", "failures_per_day", "messages_cut", "waited_s"),
 )
 """Names in `COLUMNS` that also apply to training iterations."""
 

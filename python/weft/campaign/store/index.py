@@ -30,7 +30,7 @@ from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, FaultsPart, JobPart, TimePart
 
 _NAME = "index.parquet"
-_FORMAT = "3"
+_FORMAT = "4"
 """Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
@@ -96,6 +96,7 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "bytes_multicast": pl.Float64,
     "fault_events": pl.Int64,
     "failures": pl.Int64,
+    "failure_times": pl.Int64,
     "failures_per_day": pl.Float64,
     "messages_cut": pl.Int64,
     "calls_hit": pl.Int64,
@@ -375,6 +376,7 @@ def _of_faults(faults: FaultsPart) -> dict[str, Any]:
     return {
         "fault_events": len(faults.events),
         "failures": faults.failures,
+        "failure_times": faults.failure_times,
         "failures_per_day": faults.failures_per_day or None,
         "messages_cut": faults.cut,
         "calls_hit": faults.broken_calls,

@@ -17,6 +17,7 @@ from weft.campaign.pairs import OFF, OFFLOAD, Point
 from weft.report.data.axes import Axis
 from weft.report.data.study import Study
 from weft.runs.faults.budget import Budget
+from weft.runs.record_data import ENDED_BY_FAULT
 
 FAULTS, SCALE, POLICY = "faults", "fault.scale", "recovery.collectives"
 _TABLES = ("fault.", "recovery.")
@@ -40,16 +41,25 @@ class Lost:
     lost_s: Sequence[float]
     """Times lost by the runs, in increasing order."""
     ended: int
-    """Number of runs ended by faults, which are not in `lost_s`."""
+    """Number of runs that did not complete, which are not in `lost_s`."""
+    ended_s: Sequence[float]
+    """Times until a failure ended these runs, for those that a failure ended."""
     failures: int
-    """Number of failures in the runs of `lost_s`."""
+    """Number of failures in the runs of `lost_s` and `ended_s`."""
     per_day: float | None
     """Failures per day at the real rates; None if unknown."""
 
     @property
     def budget(self) -> Budget:
-        """Cost of a failure multiplied by the failure rate."""
-        return Budget(sum(self.lost_s), self.failures, self.per_day)
+        """Cost of a failure multiplied by the failure rate; a run that it ended is lost."""
+        return Budget(sum(self.lost_s) + sum(self.ended_s), self.failures, self.per_day)
+
+    @property
+    def ends_per_day(self) -> float | None:
+        """Failures per day that end the job; None if unknown."""
+        if self.per_day is None or not self.failures:
+            return None
+        return self.per_day * len(self.ended_s) / self.failures
 
     def quantile(self, part: float) -> float:
         """Return a quantile of the time lost, interpolated between runs."""
@@ -134,13 +144,18 @@ def _lost(
 ) -> Lost:
     point = study.points[rows[0]]
     done = [study.records[row] for row in rows if study.records[row]["state"] == "done"]
+    by_fault = [
+        one
+        for one in (study.records[row] for row in rows)
+        if one["state"] == "failed" and one["outcome"] in ENDED_BY_FAULT and one["failures"]
+    ]
     alone = without.get(_but_faults(point))
     lost = [
         one["lost_in_calls_s"] if alone is None else one["simulated_time_s"] - alone for one in done
     ]
     ended = sum(study.records[row]["state"] == "failed" for row in rows)
     x = point[across.name] if across else ""
-    known = {one["failures_per_day"] for one in done}
+    known = {one["failures_per_day"] for one in (*done, *by_fault)}
     return Lost(
         x,
         _way(point),
@@ -148,7 +163,9 @@ def _lost(
         alone,
         sorted(lost),
         ended,
-        failures=sum(one["failures"] or 0 for one in done),
+        [one["simulated_time_s"] for one in by_fault],
+        failures=sum(one["failures"] or 0 for one in done)
+        + sum(one["failure_times"] or one["failures"] for one in by_fault),
         per_day=known.pop() if len(known) == 1 else None,
     )
 

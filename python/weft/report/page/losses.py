@@ -43,13 +43,18 @@ def section(study: Study) -> str:
 
 def _budget(found: Losses) -> str:
     """Return the budget of faults; empty if the failure rate is unknown."""
-    rows = [one for one in found.rows if one.without_s and one.budget.per_day_s is not None]
+    rows = [
+        one
+        for one in found.rows
+        if (one.without_s or not one.lost_s) and one.budget.per_day_s is not None
+    ]
     if not rows:
         return ""
     across = [found.across.name] if found.across else []
     heads = (
         *(*found.others, "mode", *across, "failures in the runs"),
-        *("cost of one", "failures per day", "lost per day", "fraction of the time"),
+        *("cost of one", "failures per day", "of these end the job"),
+        *("lost per day", "fraction of the time"),
     )
     shown = table(
         heads, [_budget_row(found, one) for one in rows[:_MOST_ROWS]], left=len(found.others) + 1
@@ -59,11 +64,17 @@ def _budget(found: Losses) -> str:
 
 def _budget_sentence(rows: Sequence[Lost]) -> str:
     worst = max(rows, key=lambda one: one.budget.per_day_s or 0.0)
+    ends = ""
+    if any(one.ended_s for one in rows):
+        ends = (
+            " A failure that ends the job costs the run until then; with checkpoints, it would be"
+            " the time since the last one."
+        )
     return (
         f"At the real rates, failures cost at most {_time(worst.budget.per_day_s or 0.0)} a day"
         f" ({worst.budget.fraction or 0.0:.2g} of the time), with {worst.way}: the mean cost of a"
         " failure in these runs, times the failures per day. All failures count alike, and must be"
-        " so rare that they do not overlap."
+        f" so rare that they do not overlap.{ends}"
     )
 
 
@@ -74,6 +85,7 @@ def _budget_row(found: Losses, one: Lost) -> list[str]:
         f"{budget.failures:,}",
         _time(budget.per_failure_s or 0.0),
         f"{budget.per_day or 0.0:.3g}",
+        f"{one.ends_per_day or 0.0:.3g}",
         _time(budget.per_day_s or 0.0),
         f"{budget.fraction or 0.0:.2g}",
     ]
@@ -94,7 +106,7 @@ def _sentences(found: Losses) -> list[str]:
             " as the records have it; what messages have waited does not count then."
         )
     if ended := sum(one.ended for one in found.rows):
-        said.append(f"Faults ended {plural(ended, 'more run')}; these are not among the numbers.")
+        said.append(f"Faults ended {plural(ended, 'more run')}; the quantiles omit them.")
     return said
 
 

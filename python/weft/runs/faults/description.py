@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from itertools import permutations
-from math import isinf, prod
+from math import inf, isinf, prod
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,6 +31,7 @@ from weft.runs.faults.file import (
     read_recovery,
 )
 from weft.runs.faults.presets import HOST, LINK, NIC
+from weft.runs.faults.retries import gives_up_first, retry_span_s
 
 _DIRECTIONS = ("up", "down")
 _MOST_EVENTS = 200_000
@@ -68,6 +69,18 @@ class PreparedFaults:
     """By time."""
     per_day: float | None = None
     """Failures per day at the real rates; None if the file does not say how often some happen."""
+    longest_outage_s: float = 0.0
+    """Longest time that a link or switch is down; infinite without a repair."""
+
+    @property
+    def warning(self) -> str:
+        """Warning about failures that outlast the retries of senders; empty if there are none."""
+        recovery = self.recovery
+        span_s = retry_span_s(recovery.timeout_s, recovery.backoff, recovery.retries)
+        if self.longest_outage_s <= span_s:
+            return ""
+        found = gives_up_first(span_s, recovery.detection_s, recovery.convergence_s)
+        return f"{self.file}: {found}" if found else ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,9 @@ def prepare(path: Path, changes: Sequence[str], fabric: _core.Fabric) -> Prepare
     file = of_tables(changed(read(path), changes))
     found = list(_Finder(fabric).all_places(file.faults))
     events = tuple(_events(file, found))
-    return PreparedFaults(str(path), changes, file.recovery, events, _per_day(found))
+    return PreparedFaults(
+        str(path), changes, file.recovery, events, _per_day(found), _longest_outage_s(found)
+    )
 
 
 def prepare_platform(path: Path, changes: Sequence[str]) -> PreparedFaults:
@@ -139,6 +154,20 @@ def _per_day(found: Sequence[_Found]) -> float | None:
             return None
         total += len(places) * fault.per_day
     return total
+
+
+def _longest_outage_s(found: Sequence[_Found]) -> float:
+    """Return the longest time that a link or switch is down; a failed host ends its job anyway."""
+    return max(
+        (
+            inf if until is None else until - at
+            for fault, places in found
+            if fault.kind == DOWN and fault.place != HOST
+            for number in range(len(places))
+            for at, until in _times(fault, number)
+        ),
+        default=0.0,
+    )
 
 
 def _events(file: FaultFile, found: Sequence[_Found]) -> list[Event]:

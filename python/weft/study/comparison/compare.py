@@ -34,6 +34,8 @@ from weft.runs.site import load_fabric
 from weft.runs.timeline import join_timelines
 from weft.study.comparison import intervals as compare_intervals
 from weft.study.comparison.comparison import Comparison
+from weft.study.comparison.fault_budget import add_budget
+from weft.study.comparison.fault_budget import check as check_budget
 
 BEST = "best"
 """Value of `--fallback` that selects the fastest algorithm for each call."""
@@ -55,10 +57,12 @@ def has_best(plan: PreparedRun) -> bool:
     return plan.request.placement.platform is None and BEST not in named
 
 
-def number_of_runs(plan: PreparedRun, *, intervals: bool) -> int:
+def number_of_runs(
+    plan: PreparedRun, *, intervals: bool, best: bool = True, budget: bool = False
+) -> int:
     """Return how many runs a comparison has if all complete."""
     ends = compare_intervals.number_of_runs(plan) if intervals else 0
-    return 2 + has_best(plan) + ends
+    return (2 + (best and has_best(plan))) * (1 + budget) + ends
 
 
 Runner = Callable[[PreparedRun], Record]
@@ -70,14 +74,20 @@ def compare(
     runner: Runner | None = None,
     *,
     intervals: bool = True,
+    best: bool = True,
+    budget: bool = False,
 ) -> Comparison:
     """Run the program up to three times; `between` receives each record but the last.
 
     After a run that does not complete, no other run follows, as it could not be compared. `runner`
     replaces weft's own launch and is then responsible for streams. If the fabric has calibration
-    intervals, the first two runs are repeated at their ends, unless `intervals` is False.
+    intervals, the first two runs are repeated at their ends, unless `intervals` is False. Without
+    `best`, the run with the hosts' fastest algorithms is skipped. With `budget`, each run is
+    repeated without faults, and runs that faults end do not end the comparison.
     """
     check(plan)
+    if budget:
+        check_budget(plan)
     plan = replace(plan, request=plan.request.changed(isolated=True))
     values = compare_intervals.ends(plan) if intervals else []
     with work_directory() as work, input_of_all() as (stdin, rewind):
@@ -89,15 +99,22 @@ def compare(
             rewind()
             return (runner(one), "") if runner else _unheard(one, stdin, work / "errors")
 
+        def budgeted(record: Record, one: PreparedRun) -> Record:
+            return add_budget(record, one, lambda other: unheard(other)[0]) if budget else record
+
+        def goes_on(record: Record | None) -> bool:
+            return record is not None and (record.ended or (budget and record.ended_by_fault))
+
         offloaded = runner(first) if runner else launch.run(first, streams=Streams(stdin=stdin))
-        comparison = Comparison(offloaded, None)
-        if comparison.offloaded.ended:
+        comparison = Comparison(budgeted(offloaded, first), None)
+        if goes_on(comparison.offloaded):
             between(comparison.offloaded)
-            comparison = Comparison(comparison.offloaded, *unheard(second))
-        if comparison.complete and comparison.hosts and has_best(plan):
+            hosts, errors = unheard(second)
+            comparison = Comparison(comparison.offloaded, budgeted(hosts, second), errors)
+        if comparison.hosts and goes_on(comparison.hosts) and best and has_best(plan):
             between(comparison.hosts)
-            best, errors = unheard(third)
-            comparison = replace(comparison, best=best, errors=errors)
+            fastest, errors = unheard(third)
+            comparison = replace(comparison, best=budgeted(fastest, third), errors=errors)
         if comparison.speed_up and values:
             found = compare_intervals.interval(
                 comparison.speed_up, values, lambda one: unheard(one)[0]

@@ -2,11 +2,14 @@
 """Budget of a run with faults: the program is rerun without faults.
 
 The difference of the simulated times, divided by the number of failures, is the cost of one
-failure; its product with the failures per day is the time lost per day.
+failure; its product with the failures per day is the time lost per day. A failure that ends the job
+costs the whole run until then; failures that begin simultaneously end it as one.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+
+from msgspec import UnsetType
 
 from weft.base.errors import WeftError, named
 from weft.runs.faults.budget import Budget
@@ -30,17 +33,25 @@ def add_budget(
 ) -> Record:
     """Rerun the program without faults, and add the budget to the record's faults.
 
-    `runner` executes the second run. A run that did not complete gets no budget.
+    `runner` executes the second run. A run that failed for another reason than a fault gets no
+    budget.
     """
-    if not record.faults or record.failed:
+    if not record.faults or (record.failed and not record.ended_by_fault):
         return record
     without = runner(_without_faults(plan))
     if without.failed:
         raise WeftError(f"{named('budget')}: in the run without faults: {without.outcome.message}")
-    known = record.faults.failures_per_day
-    lost_s = record.simulated_time_s - without.simulated_time_s
-    found = Budget(lost_s, record.faults.failures, known if isinstance(known, float) else None)
+    per_day = record.faults.failures_per_day
+    known = None if isinstance(per_day, UnsetType) else per_day
+    lost_s, failures = record.simulated_time_s - without.simulated_time_s, record.faults.failures
+    if record.ended_by_fault:
+        lost_s, failures = record.simulated_time_s, record.faults.failure_times
+    found = Budget(lost_s, failures, known)
     part = BudgetPart(without_s=without.simulated_time_s, lost_s=lost_s)
+    if record.ended_by_fault:
+        part.ended_job = True
+        if known is not None:
+            part.ends_per_day = known / failures
     if found.per_failure_s is not None:
         part.per_failure_s = found.per_failure_s
     if found.per_day_s is not None and found.fraction is not None:

@@ -13,10 +13,12 @@ from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
 from weft.runs.record_data import FaultsPart
 from weft.runs.tables import (
-    as_text,
+    budget_cells,
+    budget_notes,
     losses,
     place,
     print_events,
+    print_run,
     progress,
     reactions,
     reasons,
@@ -47,19 +49,49 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
         on.print(line, soft_wrap=True)
 
 
-def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
-    """Print the faults that occurred in the longest run, and their cost in each run."""
+def print_incomplete(comparison: ComparedRuns, on: Console) -> None:
+    """Print the first run of a comparison in which a run did not complete, and all budgets."""
+    print_run(comparison.offloaded, on)
+    others = [one for one in _faults(comparison)[1:] if one[1].budget]
+    if others:
+        _print_budgets(_faults(comparison), on)
+
+
+def _faults(comparison: ComparedRuns) -> list[tuple[str, FaultsPart]]:
+    """Return the faults of each run, with the options that distinguish it."""
     runs = [
         (f"--offload {comparison.offloaded.offload}", comparison.offloaded.faults),
         ("--offload off", comparison.hosts.faults if comparison.hosts else None),
         ("--fallback best", comparison.best.faults if comparison.best else None),
     ]
-    found = [(name, one) for name, one in runs if one]
+    return [(name, one) for name, one in runs if one]
+
+
+def _print_budgets(found: Sequence[tuple[str, FaultsPart]], on: Console) -> None:
+    """Print the budget of each run, if requested."""
+    budgets = [(name, one, one.budget) for name, one in found if one.budget]
+    if not budgets:
+        return
+    print_title("budget of faults", on)
+    rows = [{"run": name, **budget_cells(one, budget)} for name, one, budget in budgets]
+    print_table(fitting(rows, (), ("run",), on), on)
+    for line in dict.fromkeys(
+        f"{name}: {note}" if budget.ended_job else note
+        for name, one, budget in budgets
+        for note in budget_notes(one, budget)
+    ):
+        on.print(line, soft_wrap=True)
+
+
+def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
+    """Print the faults that occurred in the longest run, and their cost in each run."""
+    found = _faults(comparison)
     longest = max((one for _, one in found), key=lambda one: len(one.events), default=faults)
     if print_events(longest, on):
         rows = [{"run": name, **reactions(one)} for name, one in found]
         heads = {name: "" for row in rows for name in row}
         print_table(fitting([heads | row for row in rows], (), ("run",), on), on)
+    _print_budgets(found, on)
 
 
 def _sides(record: Record) -> str:
@@ -223,7 +255,9 @@ def comparison_as_text(comparison: ComparedRuns) -> str:
     if comparison.complete:
         return "\n".join(printed(lambda on: print_comparison(comparison, on)))
     failed = [one for one in (comparison.hosts,) if one is not None and one.failed]
-    return "\n".join([as_text(comparison.offloaded), *(one.outcome.message for one in failed)])
+    lines = printed(lambda on: print_incomplete(comparison, on))
+    messages = [one.outcome.message for one in (comparison.offloaded, *failed) if one.failed]
+    return "\n".join([*lines, *messages])
 
 
 def comparison_as_html(comparison: ComparedRuns) -> str:
