@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "descriptions/disturbance_rows.hpp"
 #include "descriptions/fault_file.hpp"
+#include "descriptions/packet_rows.hpp"
 #include "descriptions/traffic_file.hpp"
 #include "descriptions/workload_file.hpp"
 #include "python/bindings.hpp"
@@ -91,6 +92,7 @@ const RowKind<"AlgorithmCalls", AlgorithmCalls> ALGORITHM_CALLS{
 
 struct NamedTimes {
   const Workload& workload;
+  const Fabric& fabric;
   const IterationTimes& times;
 
   py::typing::List<Row<"RankTimes">> ranks() const { return RANK_TIMES.all(times.ranks); }
@@ -114,6 +116,7 @@ struct NamedTimes {
     return all;
   }
   std::string faults() const { return times.faults ? fault_rows(*times.faults).dump() : ""; }
+  std::string packets() const { return times.packets ? packet_row(fabric.packets(), *times.packets).dump() : ""; }
   std::string traffic() const
   {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -135,7 +138,7 @@ const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
     "of communication, uses of time, classes of links, operations of listed ranks; messages on the network, "
     "collectives, and those of "
     "them that no equal one has preceded; faults "
-    "(empty if there were none to happen) and traffic, as the record has them.",
+    "(empty if there were none to happen), traffic and packets (empty without), as the record has them.",
     {{"outcome", [](const NamedTimes& all) { return all.times.outcome; }},
      {"message", [](const NamedTimes& all) { return all.times.message; }},
      {"end_s", [](const NamedTimes& all) { return all.times.end; }},
@@ -149,7 +152,8 @@ const RowKind<"IterationTimes", NamedTimes> ITERATION_TIMES{
      {"calls", [](const NamedTimes& all) { return all.times.calls; }},
      {"executed", [](const NamedTimes& all) { return all.times.executed; }},
      {"faults", &NamedTimes::faults},
-     {"traffic", &NamedTimes::traffic}}};
+     {"traffic", &NamedTimes::traffic},
+     {"packets", &NamedTimes::packets}}};
 // NOLINTEND(bugprone-throwing-static-initialization)
 
 Workload workload_of(const std::vector<const Program*>& programs, std::vector<int> program_of, const Groups& groups)
@@ -191,7 +195,7 @@ Row<"IterationTimes"> run_workload(const Fabric& fabric, const std::string& libr
       (*progress)(done);
   };
   const IterationTimes times = run_iteration(workload, fabric, std::move(options));
-  return ITERATION_TIMES({workload, times});
+  return ITERATION_TIMES({workload, fabric, times});
 }
 
 void bind_execution(py::module_& module)

@@ -22,6 +22,7 @@
 #include "network/agenda.hpp"
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
+#include "packets/packet_work.hpp"
 #include "workload/call_flows.hpp"
 #include "workload/group_call.hpp"
 #include "workload/group_links.hpp"
@@ -106,6 +107,7 @@ struct IterationTimes {
   std::vector<LinkClassUse> links;       ///< classes of links that have carried traffic; see add_links()
   std::optional<FaultReport> faults;
   std::vector<TrafficReport> traffic;
+  std::optional<PacketWork> packets; ///< if messages are packets
 };
 
 /** Environment of an iteration. */

@@ -6,6 +6,8 @@
 #include "network/agenda.hpp"
 #include "network/fabric_routes.hpp"
 #include "network/flow_network.hpp"
+#include "packets/deadlock/credit_cycles.hpp"
+#include "packets/packet_network.hpp"
 #include "workload/group_links.hpp"
 
 #include <cmath>
@@ -43,14 +45,42 @@ std::vector<int> first_hosts(const Workload& workload, const Fabric& fabric)
   return hosts;
 }
 
+/** Returns the options on a network of packets, on which equal calls may take different times. */
+IterationOptions on_packets(const Fabric& fabric, IterationOptions options)
+{
+  check_packets(fabric);
+  const auto refuse = [&fabric](const std::string& what) {
+    throw UserError(fabric.file() + R"(: [network] model = "packets": found together with )" + what +
+                    "; allowed: with flows only");
+  };
+  if (options.disturbances.faults)
+    refuse("faults");
+  if (not options.disturbances.traffic.empty())
+    refuse("background traffic");
+  if (options.multicast)
+    refuse("Allgathers by multicast");
+  if (options.detail == CallDetail::call)
+    refuse(R"(the detail "call")");
+  options.execute_all = true;
+  return options;
+}
+
 class OwnNetwork {
   const IterationOptions& options_;
   Agenda agenda_;
   FabricState known_;
   GuardedRoutes routes_;
   FlowNetwork network_;
+  std::optional<PacketNetwork> packets_; // for all messages, if the fabric says so
   std::optional<Disturbances> disturbances_;
   Iteration iteration_;
+
+  Messages& messages(const Fabric& fabric)
+  {
+    if (fabric.packets().carries())
+      return packets_.emplace(agenda_, routes_, fabric, network_);
+    return network_;
+  }
 
   /** Returns whether pending events may complete an operation. */
   bool something_happens() const
@@ -66,7 +96,7 @@ public:
         routes_(options.disturbances.faults ? GuardedRoutes(&known_) : GuardedRoutes(fabric)),
         network_(agenda_, routes_, FabricRoutes::capacities(fabric), fabric.host_count()),
         iteration_(workload, fabric, options,
-                   {first_hosts(workload, fabric), agenda_, network_, {}, false, &network_, &routes_})
+                   {first_hosts(workload, fabric), agenda_, messages(fabric), {}, false, &network_, &routes_})
   {
     routes_.guard(iteration_.own_links());
     if (options.disturbances.any())
@@ -98,6 +128,10 @@ public:
     IterationTimes times = iteration_.take_times();
     iteration_.add_links(times);
     times.messages += network_.work().messages;
+    if (packets_) {
+      times.packets = packets_->work();
+      times.messages += times.packets->messages;
+    }
     if (disturbances_) {
       times.messages -= disturbances_->sent();
       times.faults  = disturbances_->faults();
@@ -111,6 +145,8 @@ public:
 
 IterationTimes run_iteration(const Workload& workload, const Fabric& fabric, IterationOptions options)
 {
+  if (fabric.packets().carries())
+    options = on_packets(fabric, std::move(options));
   if (auto times = OwnNetwork(workload, fabric, options).run())
     return std::move(*times);
   options.execute_all = true;

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from weft import _core
 from weft.base.errors import WeftError, named
 from weft.base.models import Model
 from weft.iterations.disturbances import faults_part, prepare, traffic_parts
 from weft.runs.faults.changes import of_fabric
-from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
+from weft.runs.record_data import FaultsPart, OutcomePart, PacketsPart, TrafficPart
 from weft.training.workload import Workload
 
 LIBRARY = "nccl-2.29"
@@ -119,6 +121,8 @@ class Iteration:
     faults: FaultsPart | None = None
     traffic: tuple[TrafficPart, ...] = ()
     """Background traffic."""
+    packets: PacketsPart | None = None
+    """None if messages are flows."""
 
     @property
     def failed(self) -> bool:
@@ -155,11 +159,6 @@ def simulate(
     """
     changes = conditions.changes
     fabric = _core.load_fabric(conditions.fabric, list(of_fabric(changes)))
-    if fabric.network != "flows":
-        raise WeftError(
-            f"{fabric.file}: [network] model: found {fabric.network!r}; allowed: flows, in which"
-            " training is executed"
-        )
     ranks = len(workload.program_of)
     _check(conditions, ranks)
     disturbances = prepare(conditions.faults, conditions.traffic, changes, fabric, ranks)
@@ -206,6 +205,9 @@ def simulate(
         memory_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         faults=faults_part(times["faults"], disturbances.faults) if disturbances.faults else None,
         traffic=tuple(traffic_parts(times["traffic"])),
+        packets=PacketsPart.from_json(msgspec.json.decode(times["packets"]))
+        if times["packets"]
+        else None,
     )
 
 

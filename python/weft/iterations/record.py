@@ -13,7 +13,7 @@ from weft.base.models import Model
 from weft.base.output import whole_file
 from weft.iterations.iteration import Iteration, LinkClassRecord
 from weft.iterations.timeline import Uses, uses_of
-from weft.runs.record_data import FaultsPart, OutcomePart, TrafficPart
+from weft.runs.record_data import FaultsPart, OutcomePart, PacketsPart, TrafficPart
 from weft.training.build import Summary
 
 FORMAT = "weft-iteration"
@@ -89,6 +89,8 @@ class IterationRecord(Model, kw_only=True):
     traffic_file: str = ""
     traffic: list[TrafficPart] = field(default_factory=list)
     """Background traffic."""
+    packets: PacketsPart | None = None
+    """None if messages were flows."""
     training: TrainingRecord | None
     """None for traces."""
     cpu_s: float
@@ -136,6 +138,7 @@ def record_of(
         faults=its.faults,
         traffic_file=str(given.traffic or ""),
         traffic=list(its.traffic),
+        packets=its.packets,
         training=_training(summary, its) if summary else None,
         cpu_s=its.cpu_s,
         memory_bytes=its.memory_bytes,

@@ -68,6 +68,8 @@ def _sentence(its: Iteration) -> str:
     text += f" {format_seconds(max(hidden, 0.0))} of communication. {its.calls:,} collectives,"
     text += f" {its.executed:,} of them executed"
     sent = f"{its.messages:,} messages, {DETAILS[its.conditions.detail]}"
+    if its.packets:
+        sent += f", as {its.packets.packets:,} packets"
     return f"{text}; {sent}; {its.cpu_s:.1f} s of CPU."
 
 

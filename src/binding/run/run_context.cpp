@@ -18,6 +18,7 @@
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/program_threads.hpp"
+#include "descriptions/packet_rows.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -245,28 +246,7 @@ Json RunContext::packets_of_record() const
     return {};
   const PacketNetwork::Work* const done = host_network_ ? host_network_->packet_work() : nullptr;
   const PacketNetwork::Work work        = done ? *done : PacketNetwork::Work();
-  const PacketModel& model              = fabric.packets();
-  return {{"packet_bytes", model.packet.value()},
-          {"switching", std::string(to_text(model.switching))},
-          {"flow_control", std::string(to_text(model.flow_control))},
-          {"load_balancing", std::string(to_text(model.load_balancing))},
-          {"retransmission", std::string(to_text(model.retransmission))},
-          {"congestion_control", std::string(to_text(model.congestion_control))},
-          {"messages", work.messages},
-          {"packets", work.packets},
-          {"hops", work.hops},
-          {"dropped", work.dropped},
-          {"trimmed", work.trimmed},
-          {"lost", work.lost},
-          {"overtaken", work.overtaken},
-          {"sent_again", work.sent_again},
-          {"timeouts", work.timeouts},
-          {"marked", work.marked},
-          {"notifications", work.notifications},
-          {"pauses", work.pauses},
-          {"paused_s", work.paused_s},
-          {"most_queued_bytes", work.most_queued},
-          {"most_packets", work.most_packets}};
+  return packet_row(fabric.packets(), work);
 }
 
 Json RunContext::jobs_of_record(double now) const

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Messages as packets: results and times of programs, records, and refusals."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -280,7 +281,32 @@ def test_routes_that_can_deadlock_are_refused(program: str) -> None:
     assert "allowed: lanes = 2 or more" in said
 
 
-def test_training_refuses_packets() -> None:
-    words = ["train", "llama-3-8b", "--fabric", "dgx-h100", "--gpu", "h100-sxm"]
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["--multicast"], "Allgathers by multicast"),
+        (["--detail", "call"], 'the detail "call"'),
+    ],
+)
+def test_training_refuses_what_packets_lack(words: list[str], found: str) -> None:
+    train = ["train", "llama-3-8b", "--fabric", "dgx-h100", "--gpu", "h100-sxm"]
     layout = ["--with", "parallel.tensor=8", "--with", "batch.global=4"]
-    assert "allowed: flows" in refusal(*words, *layout, "--set", "network.model=packets")
+    assert f"found together with {found}" in refusal(*train, *layout, *PACKETS, *words)
+
+
+def test_training_on_packets_takes_the_time_of_flows_on_an_idle_fabric(tmp_path: Path) -> None:
+    """One node of eight GPUs, whose NVLinks carry the layers' Allreduces and nothing else."""
+    train = ["train", "llama-3-8b", "--fabric", "dgx-h100", "--gpu", "h100-sxm"]
+    layout = ["--with", "parallel.tensor=8", "--with", "batch.global=1", "--with", "model.layers=2"]
+    records = []
+    for words in ([], [*PACKETS, "--set", "network.packet=64KiB"]):
+        file = tmp_path / "record.json"
+        weft_says(*train, *layout, *words, "-q", "--json", file)
+        records.append(json.loads(file.read_text()))
+    flows, packets = records
+    assert packets["time_s"] == pytest.approx(flows["time_s"], rel=0.05)
+    assert packets["packets"]["packets"] > packets["messages"]
+    assert flows["packets"] is None
+
+
+PACKETS = ("--set", "network.model=packets")
