@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Throughput of the network of packets: each host sends one message, without SimGrid.
+/* Throughput of the network of packets, or of flows if the fabric says so: each host sends one message, without SimGrid.
  *
  *   packets_benchmark FABRIC BYTES permutation|incast [TABLE.KEY=VALUE ...]
  *
@@ -65,11 +65,14 @@ int run(const std::vector<std::string>& arguments)
     return 2;
   }
   const Fabric fabric = Fabric::load(arguments[0], {arguments.begin() + NEEDED, arguments.end()});
-  check_packets(fabric);
+  const bool as_packets = fabric.packets().carries();
+  if (as_packets)
+    check_packets(fabric);
   Agenda agenda;
   FabricRoutes routes(fabric);
-  FlowNetwork local(agenda, routes, FabricRoutes::capacities(fabric), fabric.host_count());
-  PacketNetwork network(agenda, routes, fabric, local);
+  FlowNetwork flows(agenda, routes, FabricRoutes::capacities(fabric), fabric.host_count());
+  PacketNetwork packets(agenda, routes, fabric, flows);
+  Messages& network = as_packets ? static_cast<Messages&>(packets) : flows;
   Ends ends(agenda);
   const std::vector<int> to = receivers(fabric.host_count(), arguments[2] == "permutation");
   const double begun        = seconds(usage().ru_utime);
@@ -83,7 +86,7 @@ int run(const std::vector<std::string>& arguments)
     agenda.run_until(agenda.next());
   const rusage used              = usage();
   const double cpu               = seconds(used.ru_utime) - begun;
-  const PacketNetwork::Work work = network.work();
+  const PacketNetwork::Work work = packets.work();
   std::printf(
       "{\"messages\": %zu, \"packets\": %zu, \"hops\": %zu, \"events\": %zu, \"dropped\": %zu, \"pauses\": %zu, "
       "\"cpu_s\": %.6f, \"peak_bytes\": %ld, \"most_packets\": %zu, \"first_s\": %.17g, \"last_s\": %.17g}\n",
