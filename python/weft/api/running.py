@@ -40,7 +40,6 @@ from weft.runs import replay as replaying
 from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone, durations_kept
-from weft.runs.jobs.without_offload import add_without_offload
 from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DeclaredOption, run_options
@@ -57,6 +56,7 @@ from weft.study.comparison.flow_check import (
     on_flows,
     on_packets,
 )
+from weft.study.comparison.job_gains import add_gains
 from weft.trace.folder import check_target
 from weft.trace.foreign import is_trace, read_trace
 
@@ -238,6 +238,8 @@ def run_jobs(
     shared_hosts: bool = False,
     alone: bool = False,
     compare: bool = False,
+    intervals: bool = True,
+    best: bool = True,
     host_speed: str | None = None,
     privatize: bool = True,
     **options: Unpack[NetworkOptions],
@@ -250,8 +252,11 @@ def run_jobs(
         shared_hosts: With tables: jobs may share hosts. A file sets this with its own key.
         alone: Also run each job alone, on the same hosts: each part of `jobs` then contains
             `alone`, `slowdown` and `slowdowns()`.
-        compare: Also run all jobs without offloading: each part of `jobs` then contains
-            `without_offload` and `speed_up`.
+        compare: Also run all jobs without offloading, and with the hosts' fastest algorithms: each
+            part of `jobs` then contains `without_offload`, `speed_up`, its `certainty`, and
+            `speed_up_over_best`.
+        intervals: With `compare`: as for `weft.compare`.
+        best: With `compare`: False skips the run with the hosts' fastest algorithms.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
         options: Placement and execution options of `weft.run`, except `platform`, `ppn` and
@@ -281,7 +286,7 @@ def run_jobs(
             record = several.run(plan, printed.take, Streams(stdin, None, subprocess.STDOUT))
         record.output = printed.text
         if compare:
-            add_without_offload(record, plan)
+            add_gains(record, plan, best=best, intervals=intervals)
         return add_alone(record, plan) if alone else record
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from weft import _core
 from weft.base.errors import WeftError
+from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, SAME, Certainty
 from weft.benchmarks.measured import Machine, machine_of
 from weft.campaign.campaign import Prepared
 from weft.campaign.file.columns import NOT_MEASURED
@@ -22,14 +23,7 @@ from weft.campaign.own_job import own_job, own_results
 from weft.campaign.pairs import FABRIC, GPUS, HOSTS, only_offloads, pairs, text
 from weft.campaign.store.index import Index
 from weft.runs.faults.changes import of_fabric
-from weft.study.comparison.certainty import (
-    CANNOT_TELL,
-    LEVEL,
-    Certainty,
-    TimedRun,
-    of_runs,
-    timed_run,
-)
+from weft.study.comparison.certainty import TimedRun, of_runs, timed_run
 from weft.study.comparison.intervals import Range, combined
 
 CertaintyOf = Callable[[int, int], Certainty | None]
@@ -123,7 +117,13 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
         )
         for run in prepared.runs
     ]
-    return of_indexed(runs, _calibrated(prepared, found))
+    return of_indexed(runs, _calibrated(prepared, _times(found)))
+
+
+def _times(found: Index) -> dict[str, float]:
+    """Return the times of finished runs."""
+    done = found.rows.filter(found.rows["state"] == "done")
+    return dict(zip(done["run"], done["simulated_time_s"], strict=True))
 
 
 def _placed(run: Run, row: Mapping[str, Any] | None) -> tuple[int, int | None]:
@@ -141,8 +141,7 @@ def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
     found = replace(found, rows=own_results(found.rows))
     keys = list(columns(prepared.runs))
     points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
-    done = found.rows.filter(found.rows["state"] == "done")
-    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
+    times = _times(found)
     of_row = [times.get(run.digest) for run in prepared.runs]
     certainty_of = of(prepared, found)
     table: list[dict[str, Any]] = [{} for _ in points]
@@ -169,12 +168,60 @@ def _cells(name: str, sure: Certainty) -> dict[str, Any]:
     }
 
 
+def of_jobs(prepared: Prepared, found: Index) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the gain of each job of jobs files by run and job, by column of the table of jobs."""
+    keys = list(columns(prepared.runs))
+    points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
+    rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["jobs"]}
+    names = dict.fromkeys(job["job"] for row in rows.values() for job in row["jobs"])
+    against = [
+        ("job_speed_up", pairs(points).of if points else ()),
+        ("job_speed_up_over_best", pairs(points, replace(HOSTS, best=True)).of if points else ()),
+    ]
+    table: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in names:
+        jobs = {
+            digest: (job, [one for one in row["collectives"] if one["job"] == name])
+            for digest, row in rows.items()
+            for job in row["jobs"]
+            if job["job"] == name
+        }
+        runs = [_indexed_job(run, *jobs.get(run.digest, (None, []))) for run in prepared.runs]
+        times = {digest: job["time_s"] for digest, (job, _) in jobs.items() if job["time_s"]}
+        certainty_of = of_indexed(runs, _calibrated(prepared, times))
+        for column, others in against:
+            for row, other in enumerate(others):
+                digest = prepared.runs[row].digest
+                theirs = None if other is None else times.get(prepared.runs[other].digest)
+                if other is None or theirs is None or digest not in times:
+                    continue
+                if column != "job_speed_up" and jobs[digest][0]["computation_s"] is not None:
+                    continue  # iterations of training have no host algorithms
+                cells = table.setdefault((digest, name), {})
+                cells[column] = theirs / times[digest]
+                if (sure := certainty_of(row, other)) is not None:
+                    cells |= _cells(column, sure)
+    return table
+
+
+def _indexed_job(
+    run: Run, job: Mapping[str, Any] | None, calls: Sequence[Mapping[str, Any]]
+) -> IndexedRun:
+    """Return what determines the certainty of the gains of a job."""
+    place = run.request.placement
+    changes = of_fabric(place.changes)
+    if job is None:
+        return IndexedRun(place.fabric or "", changes, 1, 1, None)
+    row = {"simulated_time_s": job["time_s"], "collectives": calls}
+    return IndexedRun(place.fabric or "", changes, job["job_ranks"], job["job_ppn"], row)
+
+
 def summary(table: Sequence[Mapping[str, Any]]) -> str:
     """Return in one line how many runs gain from offloading; empty if no run can."""
     said = Counter(row["speed_up_says"] for row in table if row.get("speed_up_says"))
     if not said:
         return ""
-    parts = [f"{said[one]:,} {one}" for one in ("faster", "slower", CANNOT_TELL) if said[one]]
+    parts = [f"{said[one]:,} {one}" for one in ("faster", SAME, "slower", CANNOT_TELL) if said[one]]
     beyond = sum(bool(row.get(NOT_MEASURED)) for row in table)
     more = f"; {beyond:,} with values that were not measured" if beyond else ""
     return f"offloading against the hosts, {LEVEL:.0%} intervals: {', '.join(parts)}{more}"
@@ -183,14 +230,12 @@ def summary(table: Sequence[Mapping[str, Any]]) -> str:
 # ---- By calibration ------------------------------------------------------------------------------
 
 
-def _calibrated(prepared: Prepared, found: Index) -> RangeOf:
+def _calibrated(prepared: Prepared, times: Mapping[str, float]) -> RangeOf:
     """Return a function that combines both rows' times at the ends of each value's interval.
 
     Rows on different fabrics get no interval, because it is unknown which of their values share a
     calibration.
     """
-    done = found.rows.filter(found.rows["state"] == "done")
-    times = dict(zip(done["run"], done["simulated_time_s"], strict=True))
     ends = dict(_ends(prepared, times))
 
     def interval(row: int, other: int) -> Range | None:

@@ -7,7 +7,7 @@ Usage:
     frame(prepared).group_by("fabric", "offload").agg(pl.col("simulated_time_s").min())
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -24,6 +24,7 @@ from weft.campaign.file.columns import (
     GAINS,
     ITERATION_COLUMNS,
     JOB_COLUMNS,
+    JOB_GAINS,
     NOT_MEASURED,
     OWN_TIME,
     PART_COLUMNS,
@@ -33,7 +34,6 @@ from weft.campaign.file.columns import (
 )
 from weft.campaign.file.runs import OFF, Run
 from weft.campaign.own_job import own_results
-from weft.campaign.pairs import pairs, text
 from weft.campaign.store.index import Index
 
 __all__ = [
@@ -112,14 +112,19 @@ def _gains(prepared: Prepared, found: Index, *, best: bool) -> list[pl.Series]:
     """Return the columns of gains."""
     rows = gains.rows(prepared, found)
     shown = [row for row, run in zip(rows, prepared.runs, strict=True) if best or not run.best]
+    return _columns_of(GAINS, shown)
+
+
+def _columns_of(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[pl.Series]:
+    """Return columns of gains."""
     texts = ("_says", NOT_MEASURED)
     return [
         pl.Series(
             name,
-            [row.get(name) for row in shown],
+            [row.get(name) for row in rows],
             pl.String if name.endswith(texts) else pl.Float64,
         )
-        for name in GAINS
+        for name in names
     ]
 
 
@@ -151,25 +156,13 @@ def jobs(prepared: Prepared, *, found: Index | None = None) -> pl.DataFrame:
 
     A column whose name clashes with a campaign key is prefixed with `its_`.
     """
-    shown = _shown(prepared, best=False)
-    rows = (found or prepared.index()).rows.select("run", "jobs")
+    found = found or prepared.index()
+    rows = found.rows.select("run", "jobs")
     rows = rows.filter(pl.col("jobs").list.len() > 0).explode("jobs").unnest("jobs")
-    times = {(run, job): time_s for run, job, time_s in rows.select("run", "job", "time_s").rows()}
-    keys = list(runs.columns(shown))
-    points = [{key: text(run.point.get(key)) for key in keys} for run in shown]
-    others = {
-        run.digest: shown[other].digest
-        for run, other in zip(shown, pairs(points).of if points else (), strict=True)
-        if other is not None
-    }
-
-    def gain(row: tuple[str, str, float | None]) -> float | None:
-        run, job, time_s = row
-        hosts_s = times.get((others.get(run, ""), job))
-        return hosts_s / time_s if hosts_s and time_s else None
-
-    gains_of = [gain(row) for row in rows.select("run", "job", "time_s").rows()]
-    rows = rows.with_columns(pl.Series("job_speed_up", gains_of, pl.Float64)).select(*JOB_COLUMNS)
+    keys = list(runs.columns(_shown(prepared, best=False)))
+    gains_of = gains.of_jobs(prepared, found)
+    cells = [gains_of.get(row, {}) for row in rows.select("run", "job").rows()]
+    rows = rows.with_columns(*_columns_of(JOB_GAINS, cells)).select(*JOB_COLUMNS)
     names = {name: job_name(name, keys) for name in JOB_COLUMNS if name != "run"}
     points_of = _points(prepared, best=False)
     return points_of.join(rows.rename(names), on="run", how="inner", maintain_order="left")

@@ -23,7 +23,6 @@ from weft.base.models import write_model
 from weft.base.tables import console
 from weft.base.units import format_size
 from weft.cli.files import Output
-from weft.runs.faults.description import PreparedFaults
 from weft.runs.record import Record, write_record
 from weft.runs.tables import print_run
 from weft.study.bench.checks import Progress as BenchProgress
@@ -53,11 +52,6 @@ def warn(*warnings: str, quiet: bool) -> None:
     """Print the non-empty warnings about a run before it starts."""
     for warning in () if quiet else filter(None, warnings):
         click.echo(f"weft: {warning}", err=True)
-
-
-def fault_warning(faults: PreparedFaults | None) -> str:
-    """Return the warning about a fault file; empty if there is none."""
-    return faults.warning if faults else ""
 
 
 def report(record: Record, json_file: Path | None, *, quiet: bool) -> int:

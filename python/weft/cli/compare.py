@@ -26,8 +26,8 @@ _compare = click.option(
     help="Run again with --offload off, and with --fallback best, and report the speed-up from"
     " offloading over both, by collective and in total. The output of these runs is not shown; the"
     " program's input must be a file (< FILE). --timeout applies to each run. --json writes all"
-    " records, --trace the timelines of the first two. With --jobs: run all jobs again with"
-    " --offload off, and report the speed-up of each.",
+    " records, --trace the timelines of the first two. With --jobs: run all jobs again in both"
+    " ways, and report the speed-up of each.",
 )
 
 

@@ -15,10 +15,10 @@ from weft.base.extras import lacking
 from weft.base.measured import PAPER_ERROR
 from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size
+from weft.benchmarks.certainty import LEVEL, shown
 from weft.cli.common import progress_bar
 from weft.cli.files import OutputDirectory, command
 from weft.study import demo as api
-from weft.study.comparison.certainty import LEVEL, shown
 from weft.study.demo import COMPARISONS, HOSTS, Results
 
 _MEASURED = {

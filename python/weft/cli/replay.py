@@ -14,7 +14,6 @@ from weft.base.tables import console
 from weft.cli.common import (
     Command,
     execute_iteration,
-    fault_warning,
     iteration_options,
     report,
     result_options,
@@ -257,7 +256,7 @@ def _replay_program(
     options = {name: value for name, value in options.items() if name not in _OF_TRAINING}
     request = api.replay_request(read_trace(trace), command=("weft", *sys.argv[1:]), **options)
     plan = launch.prepare(request)
-    warn(fault_warning(plan.faults), quiet=quiet)
+    warn(launch.fault_warning(plan.faults), quiet=quiet)
     if compare:
         return run_comparison(plan, json_file, quiet=quiet, intervals=not no_intervals, best=best)
     with told(quiet=quiet):

@@ -12,7 +12,7 @@ import click
 
 from weft.base.errors import WeftError
 from weft.base.process import Streams
-from weft.cli.common import fault_warning, report, result_options, warn
+from weft.cli.common import report, result_options, warn
 from weft.cli.compare import compare_option, run_comparison
 from weft.cli.files import Arguments, Input, OutputDirectory, Program, command
 from weft.cli.run_options import options_of_programs
@@ -21,7 +21,6 @@ from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone, durations_kept
 from weft.runs.jobs.file import read as read_jobs
 from weft.runs.jobs.launch import PreparedJobs
-from weft.runs.jobs.without_offload import add_without_offload
 from weft.runs.jobs.without_offload import check as check_offload
 from weft.runs.launch import PreparedRun
 from weft.runs.progress.lines import told
@@ -36,6 +35,7 @@ from weft.study.comparison.flow_check import (
     on_flows,
     on_packets,
 )
+from weft.study.comparison.job_gains import add_gains, number_of_runs
 from weft.trace.folder import check_target
 
 _HELP = """
@@ -138,10 +138,11 @@ def run(
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         plan_of_jobs = several.prepare(read_jobs(jobs), request)
-        warn(fault_warning(plan_of_jobs.faults), quiet=quiet)
+        warn(launch.fault_warning(plan_of_jobs.faults), quiet=quiet)
         if compare:
             check_offload(plan_of_jobs)
-        together = _run_jobs(plan_of_jobs, compare=compare, alone=alone, quiet=quiet)
+        wanted = (best, not no_intervals) if compare else None
+        together = _run_jobs(plan_of_jobs, wanted, alone=alone, quiet=quiet)
         return report(together, json_file, quiet=quiet)
     if alone:
         raise WeftError("--alone: found without --jobs, whose jobs it compares")
@@ -157,7 +158,7 @@ def run(
         _check_second_run("--check-flows", record=record, compare=compare, budget=budget)
         request, packets = on_flows(request), on_packets(request)
     plan = launch.prepare(request)
-    warn(launch.forecast(plan), fault_warning(plan.faults), quiet=quiet)
+    warn(launch.forecast(plan), launch.fault_warning(plan.faults), quiet=quiet)
     if budget:
         _check_second_run("--budget", record=record)
         check_budget(plan)
@@ -198,14 +199,19 @@ def run(
     return status or recording.exit_status
 
 
-def _run_jobs(plan: PreparedJobs, *, compare: bool, alone: bool, quiet: bool) -> Record:
-    total = 1 + compare + (len(plan.jobs) if alone else 0)
+def _run_jobs(
+    plan: PreparedJobs, compare: tuple[bool, bool] | None, *, alone: bool, quiet: bool
+) -> Record:
+    """Run jobs; `compare` says if the gains need the fastest algorithms, and intervals."""
+    total = 1 + (len(plan.jobs) if alone else 0)
+    if compare:
+        total += number_of_runs(plan, best=compare[0], intervals=compare[1])
     kept_plan = durations_kept(plan) if alone else nullcontext(plan)
     with told(quiet=quiet, total=total, alike=not alone), kept_plan as kept:
         record = several.run(kept)
         sys.stdout.flush()
         if compare:
-            add_without_offload(record, kept)
+            add_gains(record, kept, best=compare[0], intervals=compare[1])
         return add_alone(record, kept, None if quiet else _tell) if alone else record
 
 

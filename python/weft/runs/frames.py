@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars
-from msgspec import UNSET, structs
+from msgspec import UNSET, UnsetType, structs
 
 from weft.base.errors import WeftError, suggestion
+from weft.benchmarks.certainty import Certainty
 from weft.runs.record_data import CollectivePart, JobPart, Part, RecordData
 
 if TYPE_CHECKING:
@@ -48,8 +49,22 @@ def _job_row(job: JobPart) -> dict[str, Any]:
         "offloaded_calls": job.offloaded_calls,
         "fallback_calls": job.fallback_calls,
         "speed_up": job.speed_up,
+        **_interval(job.certainty, ""),
+        "speed_up_over_best": job.speed_up_over_best,
+        **_interval(job.certainty_over_best, "_over_best"),
+        "not_measured": job.not_measured,
         "alone_s": alone.time_s if alone else None,
         "slowdown": job.slowdown,
+    }
+
+
+def _interval(found: Certainty | UnsetType, suffix: str) -> dict[str, Any]:
+    """Return the columns of a gain's interval; None if it is unknown."""
+    known = found or None
+    return {
+        f"low{suffix}": known.low if known else None,
+        f"high{suffix}": known.high if known else None,
+        f"says{suffix}": known.says if known else None,
     }
 
 

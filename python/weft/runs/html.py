@@ -10,7 +10,15 @@ from html import escape
 
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import RecordData
-from weft.runs.tables import budget_cells, budget_notes, cells_of, losses, reasons, summary
+from weft.runs.tables import (
+    budget_cells,
+    budget_notes,
+    cells_of,
+    gain_cells,
+    losses,
+    reasons,
+    summary,
+)
 
 _LAST_LINES = 20
 
@@ -23,6 +31,9 @@ def record_as_html(record: RecordData) -> str:
     if record.collectives:
         ordered = sorted(record.collectives, key=lambda row: -(row.total_time_s or 0))
         parts.append(table([cells_of(row) for row in ordered]))
+    if record.jobs and any(job.without_offload for job in record.jobs):
+        parts.append(f"<p>gain of jobs, --offload {escape(record.offload)} and off for all</p>")
+        parts.append(table(gain_cells(record.jobs)))
     parts += [f"<p>{escape(line)}</p>" for line in (*_reasons(record), *losses(record))]
     if record.faults and record.faults.budget:
         parts.append("<p>budget of faults</p>")

@@ -150,6 +150,11 @@ def forecast(plan: PreparedRun) -> str:
     return limits.forecast(_needs(plan), plan.seen) if plan.seen else ""
 
 
+def fault_warning(faults: PreparedFaults | None) -> str:
+    """Return a warning about failures that outlast the retries of senders; empty if none does."""
+    return faults.warning if faults else ""
+
+
 def _check_gpus(request: Request, site: Site) -> None:
     """Refuse ranks that would share a GPU in a run with NCCL."""
     asked = fallback_of(request)

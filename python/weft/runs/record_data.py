@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType, field
 
 from weft.base.models import Model, Number, Whole
+from weft.benchmarks.certainty import Certainty
 from weft.runs.faults.retries import retry_span_s
 
 SCHEMA: Literal["weft-run/1"] = "weft-run/1"
@@ -709,7 +710,7 @@ class _JobResult(Model, kw_only=True):
 
 
 class AlonePart(_JobResult, kw_only=True):
-    """Job in a separate run on the same hosts: alone, or without offloading."""
+    """Job in a separate run on the same hosts: alone, or without offloading with all jobs."""
 
     ratios: list[RatioPart] = field(default_factory=list)
     """Durations of calls among the other jobs, divided by those of the same calls alone."""
@@ -771,6 +772,13 @@ class JobPart(_JobResult, kw_only=True):
     """Present if each job was also run alone."""
     without_offload: AlonePart | UnsetType = UNSET
     """Present if all jobs were also run together without offloading."""
+    with_best: AlonePart | UnsetType = UNSET
+    """Present if all jobs also ran together without offloading and with `--fallback best`; absent
+    for training iterations."""
+    certainty: Certainty | UnsetType = UNSET
+    """Interval of `speed_up` and its basis; absent without offloaded calls."""
+    certainty_over_best: Certainty | UnsetType = UNSET
+    """Certainty of `speed_up_over_best`."""
     schedule: SchedulePart | UnsetType = UNSET
     """Present if the job was a GOAL schedule that ended."""
 
@@ -780,6 +788,20 @@ class JobPart(_JobResult, kw_only=True):
         if not self.without_offload or not self.without_offload.time_s or not self.time_s:
             return None
         return self.without_offload.time_s / self.time_s
+
+    @property
+    def speed_up_over_best(self) -> float | None:
+        """Speed-up of offloading over the hosts' fastest algorithms; None if unknown."""
+        if not self.with_best or not self.with_best.time_s or not self.time_s:
+            return None
+        return self.with_best.time_s / self.time_s
+
+    @property
+    def not_measured(self) -> str | None:
+        """Values outside the measured ranges; empty if there are none, None without an interval."""
+        known = [one for one in (self.certainty, self.certainty_over_best) if one]
+        found = dict.fromkeys(text for one in known for text in one.beyond)
+        return "; ".join(found) if known else None
 
     @property
     def shared_links(self) -> list[JobLinkPart]:

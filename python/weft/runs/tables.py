@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
-from weft.base.units import format_seconds, format_size, plural
+from weft.base.units import format_ratio, format_seconds, format_size, plural
+from weft.benchmarks.certainty import gained
 from weft.runs.faults.file import DOWN
 from weft.runs.faults.retries import gives_up_first
 from weft.runs.offload_modes import REASONS
@@ -383,17 +384,49 @@ def _alone_parts(job: JobPart) -> Sequence[TimePart]:
 def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
     """Print the gain of each job, based on its own time instead of the whole run's time."""
     print_title(f"gain of jobs, --offload {record.offload} and off for all", on)
+    print_table(fitting(gain_cells(jobs), ("offload",), ("job", "offload"), on), on)
+    for job in jobs:
+        if line := _gain_of_job(job):
+            on.print(line, soft_wrap=True)
+
+
+def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
+    """Return the rows of the table of the jobs' gains, by column."""
     rows = [
         {
             "job": job.name,
             "offload": job.offload,
             "offload(us)": microseconds(job.time_s),
             "hosts(us)": microseconds(job.without_offload.time_s if job.without_offload else None),
-            "speed-up": _ratio(job.speed_up),
+            "speed-up": format_ratio(job.speed_up),
+            "interval": job.certainty.interval if job.certainty else "",
         }
         for job in jobs
     ]
-    print_table(fitting(rows, (), ("job", "offload"), on), on)
+    if not any(job.with_best for job in jobs):
+        return rows
+    return [
+        row
+        | {
+            "best(us)": microseconds(job.with_best.time_s if job.with_best else None),
+            "over best": format_ratio(job.speed_up_over_best),
+            "its interval": job.certainty_over_best.interval if job.certainty_over_best else "",
+        }
+        for row, job in zip(rows, jobs, strict=True)
+    ]
+
+
+def _gain_of_job(job: JobPart) -> str:
+    """Return a job's gain in a sentence, as for a single run; empty if it is unknown."""
+    if job.speed_up is None:
+        return ""
+    found, best = job.certainty or None, job.certainty_over_best or None
+    said = f"job {job.name}: {gained(job.speed_up, found)}"
+    said += "" if found is None else f", speed-up {found}"
+    if job.speed_up_over_best is None:
+        return said
+    said += f"; with the hosts' fastest algorithms: {gained(job.speed_up_over_best, best)}"
+    return said if best is None else f"{said}, speed-up {best.interval}"
 
 
 def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

@@ -101,6 +101,31 @@ def test_the_gain_is_that_of_the_own_job(folder: Path) -> None:
     )
 
 
+def test_the_gains_of_jobs_have_intervals(folder: Path) -> None:
+    jobs = folder / "two.toml"
+    jobs.write_text(jobs.read_text().replace('"sum", "2"', '"sum", "40"', 1))
+    file = written(folder, CAMPAIGN.replace("best = false\n", ""))
+    assert weft("run", str(file)).status == 0
+    found = {
+        row["job"]: row
+        for row in api.Campaign(file).run().jobs().iter_rows(named=True)
+        if (row["program"], row["offload"]) == ("two", "stream")
+    }
+    record = api.run_jobs(jobs, fabric="tofino-16", compare=True)
+    for one in record.jobs or ():
+        row, sure, best = found[one.name], one.certainty, one.certainty_over_best
+        assert sure and best
+        assert (row["job_speed_up"], row["job_speed_up_says"]) == (one.speed_up, sure.says)
+        assert (row["job_speed_up_low"], row["job_speed_up_high"]) == (sure.low, sure.high)
+        assert row["job_speed_up_over_best"] == one.speed_up_over_best
+        assert row["job_speed_up_over_best_low"] == best.low
+        assert row["not_measured"] == one.not_measured
+    report = file.with_suffix(".html")
+    assert weft("report", str(file), "-o", str(report)).status == 0
+    text = report.read_text(encoding="utf-8")
+    assert all(heading in text for heading in (">interval<", ">over best<", ">not measured<"))
+
+
 ONE_PROGRAM = """
 [campaign]
 name = "small"

@@ -24,9 +24,10 @@ from playwright.sync_api import (
 
 from tests.python.report.test_campaigns import DOUBLED, VENDORS, hostile, of_vendors
 from tests.support.computed_campaigns import PROGRAM, SMALL, Result, done, hosts_or_switches, made
+from weft.benchmarks.certainty import MEASUREMENTS
 from weft.campaign.file.axes import Point
 from weft.report.page import page as pages
-from weft.study.comparison.certainty import MEASUREMENTS, Side, certainty
+from weft.study.comparison.certainty import Side, certainty
 
 LAPTOP: ViewportSize = {"width": 1366, "height": 768}
 TELEPHONE: ViewportSize = {"width": 375, "height": 812}

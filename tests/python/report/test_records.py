@@ -205,3 +205,18 @@ def test_jobs_that_also_ran_alone_have_a_section() -> None:
     for one in without["jobs"]:
         del one["alone"]
     assert jobs.section(records.of([Record.from_json(without)])) == ""
+
+
+def test_gains_of_jobs_have_a_section() -> None:
+    program = str(compiled.program(TESTS / "smpi" / "jobs.c"))
+    tables = [job(name, program, "sum", 5, ranks=8) for name in ("first", "second")]
+    record = weft.run_jobs(tables, compare=True, fabric="tofino-16")
+    text = jobs.section(records.of([record]))
+    assert "Gain of each job" in text
+    for one in record.jobs or ():
+        assert one.certainty and one.certainty_over_best and one.not_measured
+        assert f">{format_ratio(one.speed_up)}<" in text
+        assert one.certainty.interval in text
+        assert one.certainty_over_best.interval in text
+        assert one.not_measured in text
+    assert "Slowdown by other jobs" not in text

@@ -10,11 +10,12 @@ import pytest
 
 from tests.support.computed_campaigns import SMALL, Row, done, made
 from weft.base.units import natural_order
+from weft.benchmarks.certainty import CALIBRATION, MEASUREMENTS, Certainty
 from weft.campaign.file.axes import Point
 from weft.report.data.study import Study
 from weft.report.page.sections import answer, basis
 from weft.report.page.verdict import WORTH, judge, verdict
-from weft.study.comparison.certainty import CALIBRATION, MEASUREMENTS, Certainty, Side, certainty
+from weft.study.comparison.certainty import Side, certainty
 
 ONE = SMALL.replace("[4, 16]", "4").replace('["1KiB", "64KiB", "1MiB"]', '"1KiB"')
 

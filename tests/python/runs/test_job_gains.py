@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Gains of jobs among other jobs: the time of each job, not of the whole run."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import weft
 from tests.support import compiled
 from tests.support.jobs import job, part
-from tests.support.places import TESTS
+from tests.support.places import ROOT, TESTS
+from tests.support.simulated import weft_says
 from weft.base.errors import WeftError
 
 
@@ -56,3 +60,59 @@ def test_jobs_that_all_run_on_hosts_have_nothing_to_compare(jobs: str) -> None:
         weft.run_jobs(
             [job("a", jobs, "sum", 3, ranks=4, offload="off")], compare=True, fabric="tofino-4"
         )
+
+
+def test_gains_of_jobs_have_what_those_of_single_runs_have(jobs: str, tmp_path: Path) -> None:
+    path, written = tmp_path / "jobs.toml", tmp_path / "run.json"
+    path.write_text(
+        f'[[jobs]]\nname = "sums"\nprogram = "{jobs}"\narguments = ["sum", "40"]\nranks = 8\n'
+        f'[[jobs]]\nname = "own"\nprogram = "{jobs}"\narguments = ["sum", "3"]\nranks = 4\n'
+        'offload = "off"\n'
+    )
+    run = ["run", "--fabric", "tofino-16", "--jobs", str(path), "--compare"]
+    result = weft_says(*run, "--json", str(written))
+    assert result.returncode == 0
+    (line,) = (one for one in result.stderr.splitlines() if one.startswith("job sums: "))
+    assert re.fullmatch(
+        r"job sums: [\d.]+ times as fast, speed-up [\d.]+ to [\d.]+ in 80% of measured cases like"
+        r" it(: cannot tell)?( \(not measured: .*\))?; with the hosts' fastest algorithms: [\d.]+"
+        r" times as fast, speed-up [\d.]+ to [\d.]+(: cannot tell)?",
+        line,
+    )
+    assert "job own: no gain" in result.stderr  # executed by the hosts in both runs
+    record = weft.read_record(written)
+    sums, own = part(record, "sums"), part(record, "own")
+    assert sums.certainty.low < sums.speed_up < sums.certainty.high
+    assert sums.certainty_over_best.low < sums.speed_up_over_best < sums.certainty_over_best.high
+    assert not own.certainty
+    assert own.with_best
+    # A job that runs by itself has the gain and the intervals of a run of its program.
+    alone = weft.run_jobs([job("sums", jobs, "sum", 40, ranks=8)], compare=True, fabric="tofino-16")
+    single = weft.compare(jobs, arguments=["sum", "40"], ranks=8, fabric="tofino-16")
+    its = part(alone, "sums")
+    assert (its.speed_up, its.certainty) == (single.speed_up, single.certainty)
+    assert its.speed_up_over_best == single.speed_up_over_best
+    assert its.certainty_over_best == single.certainty_over_best
+    frame = record.frame("jobs")
+    assert frame["low"][0] == sums.certainty.low
+    assert frame["says_over_best"][0] == sums.certainty_over_best.says
+    assert frame["not_measured"][0] == "; ".join(sums.certainty.beyond)
+    assert "over best" in record._repr_html_()
+    without = weft_says(*run, "--no-best")
+    assert "fastest algorithms" not in without.stderr
+    assert "over best" not in without.stderr
+
+
+def test_gains_of_jobs_on_a_calibrated_fabric_have_its_intervals(jobs: str, tmp_path: Path) -> None:
+    fabric = tmp_path / "own.toml"
+    fabric.write_text(
+        (ROOT / "fabrics" / "tofino-4.toml").read_text()
+        + '\n[calibration.intervals]\n"nic.offload_overhead" = ["0.1us", "2us"]\n'
+    )
+    tables = [job("sums", jobs, "sum", 40, ranks=4)]
+    its = part(weft.run_jobs(tables, compare=True, fabric=fabric), "sums")
+    single = weft.compare(jobs, arguments=["sum", "40"], ranks=4, fabric=fabric)
+    assert its.certainty.basis == "calibration"
+    assert its.certainty == single.certainty
+    none = part(weft.run_jobs(tables, compare=True, intervals=False, fabric=fabric), "sums")
+    assert none.certainty.basis == "measurements"

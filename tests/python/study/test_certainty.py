@@ -10,6 +10,7 @@ import pytest
 from tests.support import compiled
 from tests.support.simulated import weft_says
 from weft.base import paths
+from weft.benchmarks.certainty import gained, of_interval
 from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
@@ -97,6 +98,25 @@ def test_an_interval_that_contains_1_cannot_tell() -> None:
     assert api.of_gain(1.2, sides(0.3, 0.0)).says == "cannot tell"
     assert api.of_gain(1.2, sides(0.1, 0.1)).says == "faster"
     assert api.of_gain(0.8, sides(0.1, 0.1)).says == "slower"
+
+
+def test_sentences_about_a_gain_agree() -> None:
+    """An interval that is shown as 1.00 to 1.00 is a tie in all sentences, whatever its ends."""
+    for low, high, says, phrase in (
+        (0.9996, 1.0004, "same", "no gain"),
+        (1.0001, 1.004, "same", "no gain"),
+        (0.996, 0.9999, "same", "no gain"),
+        (0.9, 1.2, "cannot tell", "equally fast"),
+        (1.001, 1.3, "faster", "1.00 times as fast"),
+        (0.7, 0.999, "slower", "1.00 times as slow"),
+    ):
+        found = of_interval(low, high, "measurements")
+        assert found.says == says
+        assert gained(1.0001 if low < 1 <= high or says == "faster" else 0.9999, found) == phrase
+        assert (": cannot tell" in str(found)) == (says == "cannot tell")
+    assert gained(1.2, of_interval(0.9, 1.5, "measurements")) == "1.20 times as fast"
+    assert (gained(1.003, None), gained(1.006, None)) == ("no gain", "1.01 times as fast")
+    assert gained(None, None) == "no simulated time in either run"
     found = api.of_gain(2.0, sides(0.3, 0.4))
     assert (found.low, found.high) == pytest.approx((2 / math.exp(0.5), 2 * math.exp(0.5)))
 

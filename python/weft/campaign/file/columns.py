@@ -22,10 +22,10 @@ BEST_TIME = "best_time_s"
 NOT_MEASURED = "not_measured"
 
 
-def _gain(name: str, over: str) -> dict[str, Column]:
+def _gain(name: str, over: str, of: str = "run") -> dict[str, Column]:
     """Return the columns of a gain and its interval."""
     return {
-        name: Column("1", f"Speed-up of the run over {over}; empty in their own rows"),
+        name: Column("1", f"Speed-up of the {of} over {over}; empty in their own rows"),
         f"{name}_low": Column(
             "1",
             "Lower end of its [interval](compare.md#how-sure-the-gain-is); empty if nothing was"
@@ -33,13 +33,17 @@ def _gain(name: str, over: str) -> dict[str, Column]:
         ),
         f"{name}_high": Column("1", "Upper end"),
         f"{name}_says": Column(
-            "", "`faster`, `slower` or `cannot tell`, if the interval contains 1"
+            "",
+            "`faster`, `slower`, `same` (within 0.5 %), or `cannot tell`, if the interval"
+            " contains 1",
         ),
     }
 
 
 GAINS = (*_gain("speed_up", ""), *_gain("speed_up_over_best", ""), NOT_MEASURED)
 """Columns that compare a run with another run."""
+JOB_GAINS = (*_gain("job_speed_up", ""), *_gain("job_speed_up_over_best", ""), NOT_MEASURED)
+"""Columns that compare a job with the same job of another run."""
 
 COLUMNS: dict[str, Column] = {
     "run": Column("", "Digest of the run, the name of its file in the store"),
@@ -172,10 +176,12 @@ JOB_COLUMNS: dict[str, Column] = {
     "start_s": Column("s", "Simulated time of its start"),
     "time_s": Column("s", "Time from its start to its end; empty if it failed"),
     "outcome": Column("", "[`outcome.kind`](record.md#jobs) of the job"),
-    "job_speed_up": Column(
-        "1",
-        "Time of the same job in the run with `offload` `off`, divided by its own; empty in the"
-        " rows of that run",
+    **_gain("job_speed_up", "the same job on the hosts (`offload` `off`)", "job"),
+    **_gain("job_speed_up_over_best", "the same job with the hosts' fastest algorithms", "job"),
+    NOT_MEASURED: Column(
+        "",
+        "Values of the two jobs [outside what was measured](compare.md#how-sure-the-gain-is);"
+        " empty if there are none",
     ),
     "collectives_s": Column("s", "Part of its time in collectives, mean of its ranks"),
     "mpi_s": Column("s", "Part of its time in MPI calls of any kind, mean of its ranks"),

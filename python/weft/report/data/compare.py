@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from weft.benchmarks.certainty import TIE, verdict
 from weft.campaign.file.file import REPEATS
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, HOSTS, OFF, OFFLOAD, Reference
@@ -13,8 +14,6 @@ from weft.report.data.axes import Axis
 Outcome = Literal[
     "faster", "same", "slower", "cannot tell", "fell back", "no collectives", "failed", "missing"
 ]
-SAME = 0.005
-"""Distance from 1 below which a speed-up is a tie; the simulation is far less accurate."""
 
 
 def references(
@@ -47,12 +46,10 @@ def references(
 
 def alike(one: float, other: float) -> bool:
     """Return True if two times or speed-ups are a tie."""
-    return abs(one / other - 1) <= SAME
+    return abs(one / other - 1) <= TIE
 
 
 def outcome(hosts_s: float, offloaded_s: float) -> Outcome:
     """Return the verdict: which of two times is shorter, or a tie."""
     ratio = hosts_s / offloaded_s
-    if alike(hosts_s, offloaded_s):
-        return "same"
-    return "faster" if ratio > 1 else "slower"
+    return verdict(ratio, ratio)

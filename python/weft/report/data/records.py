@@ -21,6 +21,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.models import SchemaModel
 from weft.base.user_files import UnreadableError, read_json
+from weft.benchmarks.certainty import Certainty
 from weft.campaign import table
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.gains import IndexedRun, of_indexed
@@ -37,7 +38,6 @@ from weft.report.data.study import Source, Study
 from weft.runs.faults.changes import of_fabric
 from weft.runs.record import Record, read_record
 from weft.runs.record_data import COMPARISON_SCHEMA, Part
-from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.comparison import ComparisonRecord
 from weft.training.variants import MULTICAST, VARIANTS
 
@@ -227,6 +227,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
     trained: dict[str, IterationRecord] = {}
     stored: dict[tuple[str, ...], Certainty | None] = {}
     compared: dict[int, Record] = {}
+    gained: dict[int, Record] = {}
 
     def results() -> Iterator[tuple[str, Result]]:
         for one in given:
@@ -246,6 +247,8 @@ def of(given: Iterable[AnyRecord]) -> Study:
                     found[run.digest] = run
                     if any(job.alone for job in record.jobs or ()):
                         compared[len(found)] = record
+                    if any(job.without_offload for job in record.jobs or ()):
+                        gained[len(found)] = record
                     yield run.digest, Result(point={}, record=record)
             if isinstance(one, ComparisonRecord):
                 stored[tuple(digests[:2])] = one.certainty
@@ -273,6 +276,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
         dict.fromkeys((point.get("program", "") for point in points), ""),
         iterations=_data_of(runs, points, trained, rows),
         alone=_frames(compared, "jobs"),
+        job_gains=_frames(gained, "jobs"),
         slowdowns=_frames(compared, "slowdowns"),
         fabrics={
             point.get("fabric", ""): run.file for point, run in zip(points, runs, strict=True)
@@ -284,13 +288,13 @@ def of(given: Iterable[AnyRecord]) -> Study:
 
 
 def _frames(compared: Mapping[int, Record], part: Part) -> pl.DataFrame:
-    """Return the rows of runs whose jobs also ran alone, with the numbers of the runs."""
+    """Return the rows of runs whose jobs also ran otherwise, with the numbers of the runs."""
     frames = [
         frame.insert_column(0, pl.Series("run", [number] * len(frame)))
         for number, record in compared.items()
         if len(frame := record.frame(part))
     ]
-    return pl.concat(frames) if frames else pl.DataFrame()
+    return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
 
 
 def _indexed(runs: Sequence[_Run], rows: pl.DataFrame) -> list[IndexedRun]:

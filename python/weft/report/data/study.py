@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from weft import _core
+from weft.benchmarks.certainty import Certainty, verdict
 from weft.campaign.file.file import Campaign
 from weft.campaign.gains import CertaintyOf, unknown
 from weft.campaign.pairs import (
@@ -33,7 +34,6 @@ from weft.report.data.axes import Axis, Roles, roles
 from weft.report.data.commands import Command, built
 from weft.report.data.compare import Outcome, outcome, references
 from weft.report.data.iterations import NO_ITERATIONS, Iterations
-from weft.study.comparison.certainty import CANNOT_TELL, Certainty
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,8 @@ class Study:
     """Rows of `weft.campaign.table.jobs`; runs of jobs files are represented by their first job."""
     alone: pl.DataFrame = field(default_factory=pl.DataFrame)
     """Jobs that also ran alone: rows of `Record.frame("jobs")`, with the number of the run."""
+    job_gains: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """Jobs of records that also ran without offloading: rows likewise."""
     slowdowns: pl.DataFrame = field(default_factory=pl.DataFrame)
     """Their calls: rows of `Record.frame("slowdowns")`, likewise."""
 
@@ -237,9 +239,9 @@ class Study:
     def _decided(
         self, row: int, other: int, times: tuple[float, float], *, partly: bool = False
     ) -> ComparedRuns:
-        """Return a comparison of two times, which has no verdict if the interval contains 1."""
+        """Return a comparison of two times, with the verdict of their interval if there is one."""
         sure = self.certainty_of(row, other)
-        said = outcome(*times) if sure is None or not sure.cannot_tell else CANNOT_TELL
+        said = outcome(*times) if sure is None else verdict(sure.low, sure.high)
         return ComparedRuns(row, self.points[row], said, "", partly, *times, sure)
 
     @cached_property

@@ -6,7 +6,8 @@ from html import escape
 from typing import Any
 
 from weft.base.units import format_ratio, plural
-from weft.campaign.file.columns import JOB_COLUMNS, job_name
+from weft.benchmarks.certainty import CANNOT_TELL, shown
+from weft.campaign.file.columns import JOB_COLUMNS, NOT_MEASURED, job_name
 from weft.report.data.study import Study
 from weft.report.page.sections import table
 from weft.report.page.words import in_time
@@ -20,6 +21,13 @@ _ALONE = """<section aria-labelledby="h-alone">
 {calls}
 </section>
 """
+_GAINS = """<section aria-labelledby="h-job-gains">
+<h2 id="h-job-gains">Gain of each job</h2>
+<p>All jobs also ran together without offloading, and with the hosts' fastest algorithms. Each job
+is compared with itself; the interval is that of similar measured calls.</p>
+{table}
+</section>
+"""
 _RATIOS = ("mean", "p50", "p95", "p99", "max")
 _SECTION = """<section aria-labelledby="h-jobs">
 <h2 id="h-jobs">Each job</h2>
@@ -31,7 +39,45 @@ _SECTION = """<section aria-labelledby="h-jobs">
 
 def section(study: Study) -> str:
     """Return the sections; empty if no run was of a jobs file."""
-    return _each_job(study) + _slowdowns(study)
+    return _each_job(study) + _gains(study) + _slowdowns(study)
+
+
+def _gain(row: Mapping[str, Any], names: Mapping[str, str], column: str) -> tuple[str, str]:
+    """Return a gain and its interval; empty if unknown."""
+    low, high, says = (row[names[f"{column}_{part}"]] for part in ("low", "high", "says"))
+    return format_ratio(row[names[column]]), _interval(low, high, says)
+
+
+def _interval(low: float | None, high: float | None, says: str | None) -> str:
+    if low is None or high is None:
+        return ""
+    return shown(low, high) + (f": {CANNOT_TELL}" if says == CANNOT_TELL else "")
+
+
+def _gains(study: Study) -> str:
+    """Return the gains of jobs that single records contain."""
+    if study.job_gains.is_empty():
+        return ""
+    several = study.job_gains["run"].n_unique() > 1
+    rows = [
+        [
+            *_run(row, several=several),
+            f"{row['ranks']:,}",
+            "failed" if row["time_s"] is None else in_time(row["time_s"]),
+            format_ratio(row["speed_up"]),
+            _interval(row["low"], row["high"], row["says"]),
+            format_ratio(row["speed_up_over_best"]),
+            _interval(row["low_over_best"], row["high_over_best"], row["says_over_best"]),
+            row["not_measured"] or "",
+        ]
+        for row in study.job_gains.head(_MOST_ROWS).iter_rows(named=True)
+    ]
+    run = ("run",) if several else ()
+    heads = (
+        *(*run, "job", "ranks", "time", "times as fast as off", "interval"),
+        *("over best", "its interval", "not measured"),
+    )
+    return _GAINS.format(table=table(heads, rows, left=len(run) + 1))
 
 
 def _slowdowns(study: Study) -> str:
@@ -82,7 +128,10 @@ def _each_job(study: Study) -> str:
     keys = study.jobs.columns[: study.jobs.columns.index("run")]
     names = {name: job_name(name, keys) for name in JOB_COLUMNS}
     varying = [axis.name for axis in study.varying if axis.name in keys]
-    heads = (*varying, "job", "ranks", "hosts", "start", "time", "times as fast as off")
+    heads = (
+        *(*varying, "job", "ranks", "hosts", "start", "time"),
+        *("times as fast as off", "interval", "over best", "its interval", "not measured"),
+    )
     rows = [
         [
             *("" if row[key] is None else str(row[key]) for key in varying),
@@ -91,7 +140,9 @@ def _each_job(study: Study) -> str:
             f"{row[names['hosts_used']]:,}",
             in_time(row[names["start_s"]]),
             "failed" if row[names["time_s"]] is None else in_time(row[names["time_s"]]),
-            "" if row[names["job_speed_up"]] is None else format_ratio(row[names["job_speed_up"]]),
+            *_gain(row, names, "job_speed_up"),
+            *_gain(row, names, "job_speed_up_over_best"),
+            row[names[NOT_MEASURED]] or "",
         ]
         for row in study.jobs.head(_MOST_ROWS).iter_rows(named=True)
     ]
@@ -102,6 +153,6 @@ def _each_job(study: Study) -> str:
     sentence = (
         "A run of a jobs file counts everywhere on this page by its first job: its time from start"
         " to end, its calls and its gain. Gains here compare each job with itself in the run"
-        " without offloading."
+        " without offloading, with the interval of similar measured calls."
     )
     return _SECTION.format(sentence=escape(sentence), table=shown)

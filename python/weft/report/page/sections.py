@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from weft.base.units import ended, format_ratio, natural_order, plural
+from weft.benchmarks.certainty import CALIBRATION, CANNOT_TELL, LEVEL, MEASUREMENTS, shown
 from weft.report.data.study import ComparedRuns, Study
 from weft.report.page import provenance
 from weft.report.page.ranking import ranked
@@ -15,7 +16,6 @@ from weft.report.page.runtime import vega_versions
 from weft.report.page.sentences import DECIDED, Verdict, group_keys, headline, verdicts
 from weft.report.page.verdict import basis as rule
 from weft.report.page.verdict import verdict
-from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, LEVEL, MEASUREMENTS, shown
 
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _MOST_GROUPS, _MOST_EXAMPLES, _MOST_VERDICTS = 30, 20, 60

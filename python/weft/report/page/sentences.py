@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.base.units import format_ratio, plural
+from weft.benchmarks.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
 from weft.campaign.file.file import REPEATS
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, OFF, OFFLOAD
@@ -20,7 +21,6 @@ from weft.report.page import training
 from weft.report.page.words import in_time, named_value
 from weft.runs import offload_modes
 from weft.runs.offload_modes import REASONS
-from weft.study.comparison.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
 
 _GROUPS = ("program", FABRIC, OFFLOAD)
 _MOST_SENTENCES = 4

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import Literal
 
 from weft.base.units import format_ratio, natural_order
+from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, MEASUREMENTS, Certainty
 from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import FABRIC, OFFLOAD
 from weft.report.data.study import ComparedRuns, Study
 from weft.report.page.sentences import DECIDED, pattern
 from weft.report.page.words import named_value
 from weft.runs.offload_modes import REASONS
-from weft.study.comparison.certainty import CANNOT_TELL, LEVEL, MEASUREMENTS, Certainty
 
 WORTH = 1.1
 """Smallest gain at which computing switches count as worth it."""

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weft.base.units import format_ratio, format_size
+from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, Certainty, shown
 from weft.benchmarks.measured import SWITCHES, Call, Machine, machine_of
 from weft.runs import offload_modes
 from weft.runs.site import load_fabric
 from weft.study.bench import micro_benchmarks
 from weft.study.bench.micro_benchmarks import Study, Time
-from weft.study.comparison.certainty import CANNOT_TELL, LEVEL, Certainty, of_call, shown
+from weft.study.comparison.certainty import of_call
 from weft.study.comparison.compare import BEST
 
 

@@ -32,12 +32,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, Protocol
+from typing import Protocol
 
-from msgspec import field
-
-from weft.base.models import Model, Number
-from weft.base.units import format_ratio
+from weft.benchmarks.certainty import CALIBRATION, LEVEL, MEASUREMENTS, Certainty, of_interval
 from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
@@ -49,53 +46,12 @@ from weft.benchmarks.measured import (
     error_rows,
 )
 
-LEVEL = 0.8
-"""Fraction of measured cases that intervals cover."""
-CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
-CALIBRATION, MEASUREMENTS = "calibration", "measurements"
 _LEAST = 8
 _MACHINES = 3
 _SMALL, _MEDIUM = 4096, 262144
 
 Kind = tuple[str, int, str, str]
 """Collective, ranks, datatype and operation of calls."""
-
-
-class Certainty(Model, kw_only=True):
-    """Interval of a gain, and its basis."""
-
-    low: Number
-    high: Number
-    level: Number = LEVEL
-    basis: str
-    """`calibration` of the fabric, or `measurements` of data/errors.csv."""
-    says: str
-    """`faster`, `slower` or `cannot tell`."""
-    beyond: list[str] = field(default_factory=list)
-    """Values outside the measured ranges."""
-
-    @property
-    def cannot_tell(self) -> bool:
-        """True if the interval contains 1."""
-        return self.says == CANNOT_TELL
-
-    @property
-    def not_measured(self) -> str:
-        """Values outside the measured ranges, in parentheses; empty if none."""
-        return f" (not measured: {'; '.join(self.beyond)})" if self.beyond else ""
-
-    def __str__(self) -> str:
-        """Return the interval, its level, its verdict, and values outside the measured ranges."""
-        basis = "within the intervals of the fabric's values"
-        if self.basis != CALIBRATION:
-            basis = f"in {self.level:.0%} of measured cases like it"
-        unsure = f": {CANNOT_TELL}" if self.cannot_tell else ""
-        return f"{shown(self.low, self.high)} {basis}{unsure}{self.not_measured}"
-
-
-def shown(low: float, high: float) -> str:
-    """Return a phrase for an interval."""
-    return f"{format_ratio(low)} to {format_ratio(high)}"
 
 
 # ---- Expected errors -----------------------------------------------------------------------------
@@ -213,9 +169,8 @@ def combined(sides: Sequence[Side]) -> float:
 
 def certainty(low: float, high: float, basis: str, sides: Sequence[Side]) -> Certainty:
     """Return the certainty with the verdict for an interval."""
-    says = "faster" if low > 1 else "slower" if high < 1 else CANNOT_TELL
-    beyond = list(dict.fromkeys(text for one in sides for text in one.beyond))
-    return Certainty(low=low, high=high, basis=basis, says=says, beyond=beyond)
+    beyond = dict.fromkeys(text for one in sides for text in one.beyond)
+    return of_interval(low, high, basis, list(beyond))
 
 
 # ---- Runs ----------------------------------------------------------------------------------------

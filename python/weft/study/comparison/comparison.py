@@ -7,9 +7,9 @@ from typing import Literal
 
 from weft.base.errors import named
 from weft.base.models import Model, Number, Whole, write_model
+from weft.benchmarks.certainty import Certainty
 from weft.runs.record import Record
 from weft.runs.record_data import COMPARISON_SCHEMA
-from weft.study.comparison.certainty import Certainty
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 

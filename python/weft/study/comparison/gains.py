@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.base.models import Model, Number, Whole
+from weft.benchmarks.certainty import Certainty
 from weft.benchmarks.measured import Machine
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart
 from weft.study.comparison import intervals
-from weft.study.comparison.certainty import Certainty, Kind, TimedRun, of_kind, of_runs, timed_run
+from weft.study.comparison.certainty import Kind, TimedRun, of_kind, of_runs, timed_run
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -60,7 +61,7 @@ class Gain(_TimedRow, kw_only=True):
     high: Number | None = None
     """Interval of `speed_up`; None unless switches executed the calls."""
     says: str = ""
-    """`faster`, `slower` or `cannot tell`; empty without an interval."""
+    """`faster`, `same`, `slower` or `cannot tell`; empty without an interval."""
     low_over_best: Number | None = None
     high_over_best: Number | None = None
     says_over_best: str = ""

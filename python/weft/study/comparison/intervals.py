@@ -17,11 +17,13 @@ from weft import _core
 from weft.base.errors import WeftError
 from weft.base.user_files import read_toml
 from weft.runs import launch
+from weft.runs.jobs.launch import PreparedJobs
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
 
 CALIBRATION, INTERVALS = "calibration", "intervals"
 Range = tuple[float, float]
+_Plan = PreparedRun | PreparedJobs
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,17 @@ def ends(plan: PreparedRun) -> list[IntervalEnds]:
     ]
 
 
-def number_of_runs(plan: PreparedRun) -> int:
+def number_of_runs(plan: _Plan) -> int:
     """Return how many runs the interval of the speed-up takes."""
-    return RUNS_PER_VALUE * len(_of_fabric(plan)[1])
+    return RUNS_PER_VALUE * len(of_plan(plan))
 
 
-def _of_fabric(plan: PreparedRun) -> tuple[Path, dict[str, tuple[str, str]]]:
+def of_plan(plan: _Plan) -> dict[str, tuple[str, str]]:
+    """Return the ends of the interval of each value of a plan's fabric."""
+    return _of_fabric(plan)[1]
+
+
+def _of_fabric(plan: _Plan) -> tuple[Path, dict[str, tuple[str, str]]]:
     """Return the fabric's file and its intervals; none on SimGrid platforms."""
     placement = plan.request.placement
     if placement.fabric is None:
@@ -72,11 +79,20 @@ def _at(plan: PreparedRun, file: Path, key: str, value: str) -> PreparedRun:
     try:
         return launch.prepare(plan.request.changed(changes=changes, timeline=None))
     except (_core.UserError, WeftError) as error:
-        raise WeftError(
-            f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} gives an invalid fabric:"
-            f" {error};"
-            " correct the interval, or leave it out"
-        ) from None
+        raise _invalid(file, key, value, error) from None
+
+
+def invalid_end(plan: _Plan, key: str, value: str, error: Exception) -> WeftError:
+    """Return the error about an end of an interval that gives an invalid fabric."""
+    return _invalid(_of_fabric(plan)[0], key, value, error)
+
+
+def _invalid(file: Path, key: str, value: str, error: Exception) -> WeftError:
+    return WeftError(
+        f"{file}: [{CALIBRATION}.{INTERVALS}]: {key}: its end {value} gives an invalid fabric:"
+        f" {error};"
+        " correct the interval, or leave it out"
+    )
 
 
 def interval(

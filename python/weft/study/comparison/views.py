@@ -8,6 +8,7 @@ from rich.console import Console
 
 from weft.base.tables import fitting, microseconds, print_table, print_title, printed
 from weft.base.units import format_ratio, format_seconds, format_size
+from weft.benchmarks.certainty import gained
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
@@ -24,7 +25,6 @@ from weft.runs.tables import (
     reasons,
     type_and_op,
 )
-from weft.study.comparison.certainty import CANNOT_TELL, shown
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
 _DISPENSABLE = ("bytes", "ranks", "hosts", "host algorithm", "calls", "reason", "hosts(us)")
@@ -208,7 +208,8 @@ def gain_in_all(comparison: ComparedRuns) -> str:
     times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
     return (
         f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
-        f" (--fallback {ours.fallback}): {_gained(comparison.speed_up)}{_interval(comparison)}"
+        f" (--fallback {ours.fallback}): {gained(comparison.speed_up, comparison.certainty)}"
+        f"{_interval(comparison)}"
         f"{_over_best(comparison)}"
     )
 
@@ -220,7 +221,8 @@ def _over_best(comparison: ComparedRuns) -> str:
         return ""
     return (
         f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
-        f" (--fallback {best.fallback}): {_gained(comparison.speed_up_over_best)}"
+        f" (--fallback {best.fallback}):"
+        f" {gained(comparison.speed_up_over_best, comparison.certainty_over_best)}"
         f"{_over_best_interval(comparison)}"
     )
 
@@ -234,20 +236,7 @@ def _interval(comparison: ComparedRuns) -> str:
 def _over_best_interval(comparison: ComparedRuns) -> str:
     """Return the interval of the gain over the fastest algorithms, omitting repeated statements."""
     found = comparison.certainty_over_best
-    if found is None:
-        return ""
-    unsure = f": {CANNOT_TELL}" if found.cannot_tell else ""
-    return f", speed-up {shown(found.low, found.high)}{unsure}"
-
-
-def _gained(speed_up: float | None) -> str:
-    if speed_up is None:
-        return "no simulated time in either run"
-    if f"{speed_up:.3f}" == "1.000":
-        return "no gain"
-    if speed_up > 1:
-        return f"{format_ratio(speed_up)} times as fast"
-    return f"{format_ratio(1 / speed_up)} times as slow"
+    return "" if found is None else f", speed-up {found.interval}"
 
 
 def comparison_as_text(comparison: ComparedRuns) -> str:

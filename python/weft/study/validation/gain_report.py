@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.errors import named
 from weft.base.plots import COLOURS, GREY, MARKERS, save
-from weft.study.comparison.certainty import LEVEL
+from weft.benchmarks.certainty import LEVEL
 from weft.study.validation.gain import NEAR, GainResult
 
 if TYPE_CHECKING:

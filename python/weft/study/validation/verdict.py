@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from textwrap import fill
 
+from weft.benchmarks.certainty import LEVEL
 from weft.benchmarks.measured import HOSTS, error_rows
-from weft.study.comparison.certainty import LEVEL
 from weft.study.validation.gain import NEAR, GainResult, Pair
 
 _WIDTH = 100

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-only
+"""Interval of a gain, and the rule that turns it into a verdict.
+
+    certainty = of_interval(1.1, 1.3, MEASUREMENTS)
+    certainty.says          # `faster`
+    gained(1.2, certainty)  # `1.20 times as fast`
+
+All sentences and tables about gains take their verdict from here: an interval within 0.5 % of 1 is
+`same`, an interval that contains 1 `cannot tell`. Without an interval, the gain itself decides.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import field
+
+from weft.base.models import Model, Number
+from weft.base.units import format_ratio
+
+LEVEL = 0.8
+"""Fraction of measured cases that intervals cover."""
+CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
+SAME: Literal["same"] = "same"
+TIE = 0.005
+"""Distance from 1 within which a speed-up is a tie; the simulation is far less accurate."""
+CALIBRATION, MEASUREMENTS = "calibration", "measurements"
+Says = Literal["faster", "same", "slower", "cannot tell"]
+
+
+class Certainty(Model, kw_only=True):
+    """Interval of a gain, and its basis."""
+
+    low: Number
+    high: Number
+    level: Number = LEVEL
+    basis: str
+    """`calibration` of the fabric, or `measurements` of data/errors.csv."""
+    says: str
+    """`faster`, `same`, `slower` or `cannot tell`."""
+    beyond: list[str] = field(default_factory=list)
+    """Values outside the measured ranges."""
+
+    @property
+    def cannot_tell(self) -> bool:
+        """True if the interval contains 1, and more than a tie."""
+        return self.says == CANNOT_TELL
+
+    @property
+    def interval(self) -> str:
+        """Interval and verdict in brief."""
+        return f"{shown(self.low, self.high)}{f': {CANNOT_TELL}' if self.cannot_tell else ''}"
+
+    @property
+    def not_measured(self) -> str:
+        """Values outside the measured ranges, in parentheses; empty if none."""
+        return f" (not measured: {'; '.join(self.beyond)})" if self.beyond else ""
+
+    def __str__(self) -> str:
+        """Return the interval, its level, its verdict, and values outside the measured ranges."""
+        basis = "within the intervals of the fabric's values"
+        if self.basis != CALIBRATION:
+            basis = f"in {self.level:.0%} of measured cases like it"
+        unsure = f": {CANNOT_TELL}" if self.cannot_tell else ""
+        return f"{shown(self.low, self.high)} {basis}{unsure}{self.not_measured}"
+
+
+def of_interval(low: float, high: float, basis: str, beyond: Sequence[str] = ()) -> Certainty:
+    """Return the certainty with the verdict for an interval."""
+    return Certainty(low=low, high=high, basis=basis, says=verdict(low, high), beyond=list(beyond))
+
+
+def verdict(low: float, high: float) -> Says:
+    """Return what the interval of a speed-up says."""
+    if low >= 1 - TIE and high <= 1 + TIE:
+        return SAME
+    return "faster" if low > 1 else "slower" if high < 1 else CANNOT_TELL
+
+
+def shown(low: float, high: float) -> str:
+    """Return a phrase for an interval."""
+    return f"{format_ratio(low)} to {format_ratio(high)}"
+
+
+def gained(speed_up: float | None, found: Certainty | None) -> str:
+    """Return a phrase for a speed-up, which agrees with the verdict of its interval."""
+    if speed_up is None:
+        return "no simulated time in either run"
+    says = found.says if found else verdict(speed_up, speed_up)
+    if says == SAME:
+        return "no gain"
+    if says == CANNOT_TELL and verdict(speed_up, speed_up) == SAME:
+        return "equally fast"
+    if speed_up >= 1:
+        return f"{format_ratio(speed_up)} times as fast"
+    return f"{format_ratio(1 / speed_up)} times as slow"
