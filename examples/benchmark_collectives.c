@@ -29,7 +29,7 @@ typedef struct {
   MPI_Op op;
   void* in;
   void* out;
-  int* counts;
+  int* counts; /* this and the next three: by rank; NULL if the collective takes no lists */
   int* places; /* of the ranks' parts, in elements */
   int* bytes;  /* the same, in bytes */
   MPI_Datatype* types;
@@ -134,26 +134,27 @@ typedef struct {
   const char* name;
   void (*call)(const Call*, MPI_Request*);
   Shape shape;
+  int takes_lists; /* with an entry for each rank */
 } Collective;
 
 static const Collective collectives[] = {
-    {"allgather", allgather, PARTS_OUT},
-    {"allgatherv", allgatherv, PARTS_OUT},
-    {"allreduce", allreduce, VECTOR},
-    {"alltoall", alltoall, PARTS_BOTH},
-    {"alltoallv", alltoallv, PARTS_BOTH},
-    {"alltoallw", alltoallw, PARTS_BOTH},
-    {"barrier", barrier, NOTHING},
-    {"bcast", bcast, VECTOR},
-    {"exscan", exscan, VECTOR},
-    {"gather", gather, PARTS_OUT},
-    {"gatherv", gatherv, PARTS_OUT},
-    {"reduce", reduce, VECTOR},
-    {"reduce_scatter", reduce_scatter, SHARED_VECTOR},
-    {"reduce_scatter_block", reduce_scatter_block, SHARED_VECTOR},
-    {"scan", scan, VECTOR},
-    {"scatter", scatter, PARTS_IN},
-    {"scatterv", scatterv, PARTS_IN},
+    {"allgather", allgather, PARTS_OUT, 0},
+    {"allgatherv", allgatherv, PARTS_OUT, 1},
+    {"allreduce", allreduce, VECTOR, 0},
+    {"alltoall", alltoall, PARTS_BOTH, 0},
+    {"alltoallv", alltoallv, PARTS_BOTH, 1},
+    {"alltoallw", alltoallw, PARTS_BOTH, 1},
+    {"barrier", barrier, NOTHING, 0},
+    {"bcast", bcast, VECTOR, 0},
+    {"exscan", exscan, VECTOR, 0},
+    {"gather", gather, PARTS_OUT, 0},
+    {"gatherv", gatherv, PARTS_OUT, 1},
+    {"reduce", reduce, VECTOR, 0},
+    {"reduce_scatter", reduce_scatter, SHARED_VECTOR, 1},
+    {"reduce_scatter_block", reduce_scatter_block, SHARED_VECTOR, 0},
+    {"scan", scan, VECTOR, 0},
+    {"scatter", scatter, PARTS_IN, 0},
+    {"scatterv", scatterv, PARTS_IN, 1},
 };
 
 static const Collective* find(const char* name)
@@ -176,7 +177,7 @@ static void set_parts(Call* call, const Collective* collective, int elements, in
   call->count      = shared ? elements / ranks : elements;
   int size;
   MPI_Type_size(call->type, &size);
-  for (int i = 0, place = 0; i < ranks; i++) {
+  for (int i = 0, place = 0; collective->takes_lists && i < ranks; i++) {
     call->counts[i] = call->count + (i < uneven);
     call->places[i] = place;
     call->bytes[i]  = place * size;
@@ -190,10 +191,12 @@ static Call prepare(const Collective* collective, const Options* options, long b
   const size_t ranks = (size_t)options->ranks;
   const Shape shape  = collective->shape;
   Call call          = {.type = options->type, .op = options->op};
-  call.counts        = own(ranks * sizeof(int));
-  call.places        = own(ranks * sizeof(int));
-  call.bytes         = own(ranks * sizeof(int));
-  call.types         = own(ranks * sizeof(MPI_Datatype));
+  if (collective->takes_lists) {
+    call.counts = own(ranks * sizeof(int));
+    call.places = own(ranks * sizeof(int));
+    call.bytes  = own(ranks * sizeof(int));
+    call.types  = own(ranks * sizeof(MPI_Datatype));
+  }
   set_parts(&call, collective, (int)(bytes / options->type_size), options->ranks);
   const int in_place = options->in_place && (collective->call != reduce || options->rank == ROOT);
   call.in            = in_place && collective->call != bcast
