@@ -282,7 +282,9 @@ class Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse repeated options, which are ambiguous."""
+        """Refuse repeated options, which are ambiguous; show the help where a value is missing."""
+        if self._asks_for_help(ctx, args):
+            args = ["--help"]
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, times in Counter(order).items():
             if isinstance(param, click.Option) and times > 1 and _single(param):
@@ -291,6 +293,23 @@ class Command(click.Command):
                     ctx,
                 )
         return super().parse_args(ctx, args)
+
+    def _asks_for_help(self, ctx: click.Context, args: Sequence[str]) -> bool:
+        """Return True if `--help` stands where the value of an option is missing."""
+        with_value = {
+            name
+            for param in self.params
+            if isinstance(param, click.Option) and not (param.is_flag or param.count)
+            for name in param.opts
+        }
+        words = iter(args)
+        for word in words:
+            own = word.startswith("-") and word != "--"
+            if not own and (word == "--" or not ctx.allow_interspersed_args):
+                return False  # what follows belongs to the program
+            if word in with_value and next(words, "") in ctx.help_option_names:
+                return True
+        return False
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, then invoke the command."""

@@ -77,6 +77,36 @@ def test_counts_have_commas_and_papers_names() -> None:
     assert "paper 0" not in weft("fabric", "list").stdout
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fabric new --hosts",
+        "fabric new --hosts 512",
+        "fabric new --hosts 512 --radix",
+        "fabric new star --hosts",
+        "fabric new --from",
+        "run --fabric",
+        "run --fabric tofino-4 -n",
+        "replay --gpu",
+    ],
+)
+def test_help_is_shown_after_options(command: str) -> None:
+    result = weft(*command.split(), "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("Usage: weft ")
+
+
+def test_the_help_of_a_program_is_its_own() -> None:
+    result = weft("run", "--fabric", "tofino-4", "-n", "2", "--", "true", "--fabric", "--help")
+    assert "Usage: weft" not in result.stdout
+
+
+def test_the_help_of_new_fabrics_lists_every_command() -> None:
+    text = " ".join(weft("fabric", "new", "--help").stdout.split())
+    for said in ("sized: the smallest star or fat tree", "--oversubscription DOWN:UP", "from: the"):
+        assert said in text
+
+
 def test_an_ellipsis_is_whole_in_help() -> None:
     text = " ".join(weft("fabric", "new", "fat_tree", "--help").stdout.split())
     assert "switches below each level-2 switch, ... " in text

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """`weft fabric new`: one command per topology, generated from the core's registry."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,11 +134,19 @@ class _Topologies(click.Group):
         with formatter.section("Topologies"):
             for row in _core.topologies():
                 _describe(row, formatter)
-            formatter.write_text(
-                "--hosts HOSTS: the smallest star or fat tree for so many hosts, with"
-                " --oversubscription and --radix"
+            _describe_command(
+                f"{SIZED}: the smallest star or fat tree for a number of hosts (`weft fabric new"
+                " --hosts HOSTS` is the same command)",
+                _sized_parameters(),
+                ctx,
+                formatter,
             )
-            formatter.write_text("--from FILE: the topology in a file of another tool")
+            _describe_command(
+                f"{_NAME}: the topology in a file of another tool (`weft fabric new --from FILE`)",
+                [_from_parameter()],
+                ctx,
+                formatter,
+            )
 
 
 new = help_group("new", _GROUP, _Topologies)
@@ -153,6 +161,18 @@ def _describe(topology: "Topology", formatter: click.HelpFormatter) -> None:
     ]
     with formatter.indentation():
         formatter.write_dl(rows, col_max=24)
+
+
+def _describe_command(
+    text: str,
+    params: Sequence[click.Parameter],
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+) -> None:
+    """Write what a command does, and its own options."""
+    formatter.write_text(text)
+    with formatter.indentation():
+        formatter.write_dl([row for one in params if (row := one.get_help_record(ctx))], col_max=24)
 
 
 def _metavar(topology: "Topology", option: "Option") -> str:
@@ -180,17 +200,20 @@ def _command(topology: "Topology") -> click.Command:
     return command
 
 
-def _from_command() -> click.Command:
-    source = click.Option(
+def _from_parameter() -> click.Parameter:
+    return click.Option(
         ["--from", "from_file"],
         required=True,
         type=Input(exists=True, dir_okay=False),
         metavar="FILE",
         help="Topology file of another tool.",
     )
+
+
+def _from_command() -> click.Command:
     command: click.Command = FileCommand(
         _NAME,
-        params=[source],
+        params=[_from_parameter()],
         callback=_write_from,
         help=_FROM,
         short_help="Write a fabric file for the topology in a file of another tool.",
@@ -200,8 +223,8 @@ def _from_command() -> click.Command:
     return command
 
 
-def _sized_command() -> click.Command:
-    params: list[click.Parameter] = [
+def _sized_parameters() -> list[click.Parameter]:
+    return [
         click.Option(
             ["--hosts"], required=True, type=click.IntRange(2, 1_000_000), help="Number of hosts."
         ),
@@ -220,9 +243,12 @@ def _sized_command() -> click.Command:
             help="Ports of every switch.",
         ),
     ]
+
+
+def _sized_command() -> click.Command:
     command: click.Command = FileCommand(
         SIZED,
-        params=params,
+        params=_sized_parameters(),
         callback=_write_sized,
         help=_SIZED,
         short_help="Write a fabric file for a number of hosts.",
