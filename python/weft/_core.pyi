@@ -92,7 +92,8 @@ class IterationTimes(typing.TypedDict):
     """Times of an iteration: its outcome and, unless it has completed, why; its end in seconds,
     ranks, kinds of communication, uses of time, classes of links, operations of listed ranks;
     messages on the network, collectives, and those of them that no equal one has preceded; faults
-    (empty if there were none to happen) and traffic, as the record has them."""
+    (empty if there were none to happen), traffic and packets (empty without), as the record has
+    them."""
 
     outcome: str
     message: str
@@ -108,6 +109,7 @@ class IterationTimes(typing.TypedDict):
     executed: int
     faults: str
     traffic: str
+    packets: str
 
 class LinkClassUse(typing.TypedDict):
     """Links of a class that have carried something: their number and bytes; the mean of the
