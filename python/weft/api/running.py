@@ -41,6 +41,7 @@ from weft.runs.jobs import file as jobs_file
 from weft.runs.jobs import launch as several
 from weft.runs.jobs.alone import add_alone, durations_kept
 from weft.runs.jobs.without_offload import check as check_offload
+from weft.runs.jobs.without_offload import run as run_unheard
 from weft.runs.launch import PreparedRun
 from weft.runs.options import DeclaredOption, run_options
 from weft.runs.record import Record
@@ -53,6 +54,7 @@ from weft.study.comparison.fault_budget import check as check_budget
 from weft.study.comparison.flow_check import (
     DEFAULT_TOLERANCE,
     add_flow_check,
+    jobs_on_packets,
     on_flows,
     on_packets,
 )
@@ -240,6 +242,7 @@ def run_jobs(
     compare: bool = False,
     intervals: bool = True,
     best: bool = True,
+    check_flows: bool | float = False,
     host_speed: str | None = None,
     privatize: bool = True,
     **options: Unpack[NetworkOptions],
@@ -257,6 +260,7 @@ def run_jobs(
             `speed_up_over_best`.
         intervals: With `compare`: as for `weft.compare`.
         best: With `compare`: False skips the run with the hosts' fastest algorithms.
+        check_flows: As for `weft.run`; the rows of `flow_check` name their job.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
         options: Placement and execution options of `weft.run`, except `platform`, `ppn` and
@@ -277,7 +281,14 @@ def run_jobs(
         host_speed=host_speed,
         **_fields(options),
     )
-    plan = several.prepare(_jobs_file(jobs, shared_hosts=shared_hosts), request)
+    file = _jobs_file(jobs, shared_hosts=shared_hosts)
+    if check_flows is not False:
+        for name, found in (("compare", compare), ("alone", alone)):
+            if found:
+                raise WeftError(f"check_flows: found together with {name}; run once with each")
+        packets = jobs_on_packets(file, request)
+        request = on_flows(request)
+    plan = several.prepare(file, request)
     if compare:
         check_offload(plan)
     printed = _ProgramOutput(options.get("on_line"))
@@ -287,6 +298,8 @@ def run_jobs(
         record.output = printed.text
         if compare:
             add_gains(record, plan, best=best, intervals=intervals)
+        if check_flows is not False:
+            return add_flow_check(record, packets, run_unheard, _tolerance(check_flows))
         return add_alone(record, plan) if alone else record
 
 
@@ -403,13 +416,17 @@ def _run(
     if check_flows is not False:
         if budget:
             raise WeftError("check_flows: found together with budget; run once with each")
-        tolerance = DEFAULT_TOLERANCE if check_flows is True else float(check_flows)
+        tolerance = _tolerance(check_flows)
         packets = on_packets(plan.request)
         plan = launch.prepare(on_flows(plan.request))
         first = _whole(_heard(plan, options.get("on_line"), source))
         return add_flow_check(first, packets, lambda one: _heard(one, None, source), tolerance)
     record = _whole(_heard(plan, options.get("on_line"), source))
     return add_budget(record, plan, lambda one: _heard(one, None, source)) if budget else record
+
+
+def _tolerance(check_flows: bool | float) -> float:
+    return DEFAULT_TOLERANCE if check_flows is True else float(check_flows)
 
 
 def _of_program(program: PathLike, options: RunOptions) -> PreparedRun:

@@ -22,6 +22,7 @@ from weft.runs.jobs.alone import add_alone, durations_kept
 from weft.runs.jobs.file import read as read_jobs
 from weft.runs.jobs.launch import PreparedJobs
 from weft.runs.jobs.without_offload import check as check_offload
+from weft.runs.jobs.without_offload import run as run_unheard
 from weft.runs.launch import PreparedRun
 from weft.runs.progress.lines import told
 from weft.runs.record import Record
@@ -32,6 +33,7 @@ from weft.study.comparison.fault_budget import check as check_budget
 from weft.study.comparison.flow_check import (
     DEFAULT_TOLERANCE,
     add_flow_check,
+    jobs_on_packets,
     on_flows,
     on_packets,
 )
@@ -129,18 +131,28 @@ def run(
 ) -> int:
     """Check the options, run the program, and report the results."""
     command_line = ("weft", *sys.argv[1:])
+    if tolerance is not None and not check_flows:
+        raise WeftError("--tolerance: found without --check-flows, whose differences it judges")
+    above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
     if jobs is not None:
-        one = {
-            "--record": record is not None,
-            "--budget": budget,
-            "--check-flows": check_flows,
-        }
+        one = {"--record": record is not None, "--budget": budget}
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
-        plan_of_jobs = several.prepare(read_jobs(jobs), request)
+        file = read_jobs(jobs)
+        if check_flows:
+            _check_second_run("--check-flows", compare=compare, alone=alone)
+            packets_of_jobs = jobs_on_packets(file, request)
+            request = on_flows(request)
+        plan_of_jobs = several.prepare(file, request)
         warn(launch.fault_warning(plan_of_jobs.faults), quiet=quiet)
         if compare:
             check_offload(plan_of_jobs)
+        if check_flows:
+            with told(quiet=quiet, total=2, alike=False):
+                together = several.run(plan_of_jobs)
+                sys.stdout.flush()
+                add_flow_check(together, packets_of_jobs, run_unheard, above)
+            return report(together, json_file, quiet=quiet)
         wanted = (best, not no_intervals) if compare else None
         together = _run_jobs(plan_of_jobs, wanted, alone=alone, quiet=quiet)
         return report(together, json_file, quiet=quiet)
@@ -151,8 +163,6 @@ def run(
     if record is not None:
         _check_recorded(record, compare=compare)
     request = Request.of(command=command_line, program=program, arguments=arguments, **options)
-    if tolerance is not None and not check_flows:
-        raise WeftError("--tolerance: found without --check-flows, whose differences it judges")
     packets = None
     if check_flows:
         _check_second_run("--check-flows", record=record, compare=compare, budget=budget)
@@ -179,7 +189,6 @@ def run(
             click.echo("weft: --budget: there is none, because no fault ended the run", err=True)
         return status
     if packets is not None:
-        above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
         with told(quiet=quiet, total=2, alike=False):
             checked = _run_twice(
                 plan,
@@ -245,9 +254,19 @@ def _run_twice(
 
 
 def _check_second_run(
-    own: str, *, record: Path | None, compare: bool = False, budget: bool = False
+    own: str,
+    *,
+    record: Path | None = None,
+    compare: bool = False,
+    budget: bool = False,
+    alone: bool = False,
 ) -> None:
-    others = {"--record": record is not None, "--compare": compare, "--budget": budget}
+    others = {
+        "--record": record is not None,
+        "--compare": compare,
+        "--budget": budget,
+        "--alone": alone,
+    }
     for flag, found in others.items():
         if found:
             raise WeftError(

@@ -372,8 +372,11 @@ class PacketsPart(Model, kw_only=True):
 class FlowCheckRowPart(Model, kw_only=True):
     """Calls of one collective, or of one other MPI function, in both runs."""
 
+    job: str = ""
+    """Job of a jobs file; empty if the run had one program."""
     call: str
-    """Collective or MPI function."""
+    """Collective or MPI function; for jobs, `point-to-point`, `waits` or `iteration` of training.
+    """
     communicator_size: Whole = 0
     """0 for functions; the next two fields are then empty."""
     datatype: str = ""

@@ -90,8 +90,10 @@ def print_run(record: RecordData, on: Console) -> None:
 def print_flow_check(check: FlowCheckPart, on: Console) -> None:
     """Print the calls whose time differs on packets."""
     differing = [row for row in check.calls if row.differs]
+    of_jobs = any(row.job for row in check.calls)
     rows = [
         {
+            **({"job": row.job} if of_jobs else {}),
             "call": row.call,
             "ranks": f"{row.communicator_size:,}" if row.communicator_size else "",
             "type, op": ", ".join(filter(None, (row.datatype, row.op))),
@@ -105,7 +107,7 @@ def print_flow_check(check: FlowCheckPart, on: Console) -> None:
     ]
     print_title("calls on flows and on packets", on)
     if rows:
-        print_table(fitting(rows, ("ranks", "type, op"), ("call",), on), on)
+        print_table(fitting(rows, ("ranks", "type, op"), ("job", "call"), on), on)
     if len(differing) > _MOST_DIFFERING:
         on.print(f"and {plural(len(differing) - _MOST_DIFFERING, 'row')} more")
     total = check.packets_s / check.flows_s - 1 if check.flows_s else None

@@ -431,6 +431,10 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     (desk / "gone.toml").write_text(
         '[recovery]\ntimeout = "2us"\nretries = 0\n[[fault]]\nnic = "host-3"\nat = "1us"\n'
     )
+    (desk / "ended.toml").write_text(
+        '[recovery]\ntimeout = "2us"\nretries = 0\n'
+        '[[fault]]\nlink = "host-3"\nat = "20us"\nevery = "1d"\n'
+    )
     (desk / "two.goal").write_text(
         "num_ranks 2\nrank 0 {\nl1: send 1000b to 1 tag 1\n}\n"
         "rank 1 {\nl1: recv 1000b from 0 tag 1\n}\n"
@@ -460,6 +464,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         f"{run} --network packets --json packets.json -- ./bcast",
         f"{run} --traffic others.toml --json traffic.json -- ./ring",
         f"{run} --faults fault.toml --budget --json faults.json -- ./ring",
+        f"! {run} --faults ended.toml --budget --json ended.json -- ./ring",
         f"{run.replace('-n 4', '-n 2')} --traffic goal.toml --faults gone.toml"
         " --json gone.json -- ./ring",
         f"weft cc {TESTS / 'smpi' / 'crowd.c'} -o crowd",
@@ -472,6 +477,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         run_step(desk, Step(command, []))
     names = (
         *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
+        "ended",
         *("crash", "goal", "goal-job", "training-job", "spawned", "checked", "packets"),
     )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
@@ -482,7 +488,8 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     found = {field for record in records for field in fields(record)}
     # A job's lists have the format of the record's lists.
     same = re.compile(
-        r"jobs\.(outcome|profile|collectives|alone|without_offload|schedule|training)\."
+        r"jobs\.(outcome|profile|collectives|alone|without_offload|with_best|schedule|training"
+        r"|certainty|certainty_over_best)\."
     )
     assert said == {field for field in found if not same.match(field)}
 

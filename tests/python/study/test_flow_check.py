@@ -98,6 +98,50 @@ def test_the_command_prints_and_writes_it(program: str, tmp_path: Path) -> None:
     assert json.loads(written.read_text())["flow_check"]["tolerance"] == pytest.approx(1e-3)
 
 
+def test_jobs_have_rows_of_their_own(program: str, tmp_path: Path) -> None:
+    path, written = tmp_path / "jobs.toml", tmp_path / "run.json"
+    path.write_text(
+        "".join(
+            f'[[jobs]]\nname = "{name}"\nprogram = "{program}"\narguments = ["{size}", "3"]\n'
+            f"ranks = {ranks}\n"
+            for name, size, ranks in (("large", 100000, 4), ("small", 8, 3))
+        )
+    )
+    run = ["run", "--fabric", "tofino-16", "--jobs", str(path), "--check-flows"]
+    said = weft_says(*run, "--tolerance", "0.01", "--json", str(written))
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.count("right") == 2  # the second run's output is discarded
+    assert "calls on flows and on packets" in said.stderr
+    check = check_of(weft.read_record(written))
+    assert {row.job for row in check.calls} == {"large", "small"}
+    assert {(row.job, row.call) for row in check.calls} >= {
+        ("large", "allreduce"),
+        ("small", "allreduce"),
+        ("large", "point-to-point"),
+        ("large", "waits"),
+    }
+    # A job that runs by itself has the rows of its program.
+    tables = [{"name": "one", "program": program, "arguments": ["100000", "3"], "ranks": 4}]
+    own = check_of(weft.run_jobs(tables, fabric="tofino-16", check_flows=1e-3))
+    single = check_of(
+        weft.run(program, ["100000", "3"], ranks=4, fabric="tofino-16", check_flows=1e-3)
+    )
+    assert (own.flows_s, own.packets_s, own.tolerance) == (
+        single.flows_s,
+        single.packets_s,
+        single.tolerance,
+    )
+    rows, expected = (
+        {(one.call, one.datatype): one.difference for one in check.calls if one.datatype}
+        for check in (own, single)
+    )
+    assert rows == expected != {}
+    for option in ("--compare", "--alone"):
+        refused = weft_says(*run, option)
+        assert refused.returncode == 2
+        assert f"--check-flows: found together with {option}" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

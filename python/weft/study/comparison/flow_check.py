@@ -5,16 +5,22 @@ Calls that switches execute on flows and hosts on packets are not compared.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import groupby
+from typing import TypeVar
 
 from weft.base.errors import WeftError, named
 from weft.runs import launch
+from weft.runs.jobs import launch as several
+from weft.runs.jobs.file import JobsFile
+from weft.runs.jobs.launch import PreparedJobs
 from weft.runs.launch import PreparedRun
 from weft.runs.record import Record
-from weft.runs.record_data import CollectivePart, FlowCheckPart, FlowCheckRowPart
+from weft.runs.record_data import CollectivePart, FlowCheckPart, FlowCheckRowPart, JobPart
 from weft.runs.request import Request
 
 DEFAULT_TOLERANCE = 0.05
+Plan = TypeVar("Plan", PreparedRun, PreparedJobs)
 
 
 def on_flows(request: Request) -> Request:
@@ -32,14 +38,20 @@ def on_packets(request: Request) -> PreparedRun:
     return launch.prepare(_with_model(request, "packets").changed(timeline=None))
 
 
+def jobs_on_packets(file: JobsFile, request: Request) -> PreparedJobs:
+    """Return the same jobs on packets, checked before the first run starts."""
+    jobs = tuple(replace(job, output=None) for job in file.jobs)
+    return several.prepare(replace(file, jobs=jobs), _with_model(request, "packets"))
+
+
 def _with_model(request: Request, model: str) -> Request:
     return request.changed(changes=(*request.placement.changes, f"network.model={model}"))
 
 
 def add_flow_check(
     record: Record,
-    packets: PreparedRun,
-    runner: Callable[[PreparedRun], Record],
+    packets: Plan,
+    runner: Callable[[Plan], Record],
     tolerance: float,
 ) -> Record:
     """Rerun the program on packets, and add the comparison to the record.
@@ -48,10 +60,12 @@ def add_flow_check(
     """
     if record.failed:
         return record
-    other = runner(packets)
+    other: Record = runner(packets)
     if other.failed:
         raise WeftError(f"{named('check_flows')}: in the run on packets: {other.outcome.message}")
-    rows = [*_collectives(record, other), *_calls(record, other)]
+    rows = _jobs(record, other)
+    if not record.jobs:
+        rows = [*_collectives(record, other), *_calls(record, other)]
     for row in rows:
         row.difference = _difference(row.flows_s, row.packets_s)
         row.differs = row.difference is None or abs(row.difference) > tolerance
@@ -59,7 +73,7 @@ def add_flow_check(
         tolerance=tolerance,
         flows_s=record.simulated_time_s,
         packets_s=other.simulated_time_s,
-        not_compared=_not_compared(record, other),
+        not_compared=sum(_not_compared(*pair) for pair in _pairs(record, other)),
         calls=sorted(rows, key=lambda row: -abs(row.packets_s - row.flows_s) * row.calls),
     )
     return record
@@ -98,7 +112,51 @@ def _same_executors(its: list[CollectivePart], theirs: list[CollectivePart]) -> 
     return {row.offloaded for row in its} == {row.offloaded for row in theirs}
 
 
-def _not_compared(flows: Record, packets: Record) -> int:
+_Part = Record | JobPart
+
+
+def _pairs(flows: Record, packets: Record) -> list[tuple[_Part, _Part]]:
+    """Return both runs of each job, or of the only program."""
+    if not flows.jobs:
+        return [(flows, packets)]
+    return list(zip(flows.jobs, packets.jobs or (), strict=True))
+
+
+def _jobs(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
+    """Return the rows of jobs: their collectives, messages and iterations."""
+    rows: list[FlowCheckRowPart] = []
+    for ours, theirs in zip(flows.jobs or (), packets.jobs or (), strict=True):
+        rows += [*_collectives(ours, theirs), *_kinds(ours, theirs)]
+        if ours.training and theirs.training:
+            rows.append(
+                FlowCheckRowPart(
+                    job=ours.name,
+                    call="iteration",
+                    calls=1,
+                    flows_s=ours.training.time_s,
+                    packets_s=theirs.training.time_s,
+                )
+            )
+    return rows
+
+
+def _kinds(flows: JobPart, packets: JobPart) -> list[FlowCheckRowPart]:
+    """Return the rows of a job's other MPI calls, which the record counts by kind."""
+    theirs = {part.kind: part for part in packets.profile if part.calls}
+    return [
+        FlowCheckRowPart(
+            job=flows.name,
+            call=part.kind,
+            calls=part.calls,
+            flows_s=part.mean_s * flows.ranks / part.calls,
+            packets_s=theirs[part.kind].mean_s * flows.ranks / theirs[part.kind].calls,
+        )
+        for part in flows.profile
+        if part.kind in _POINT_TO_POINT and part.calls and part.kind in theirs
+    ]
+
+
+def _not_compared(flows: _Part, packets: _Part) -> int:
     theirs = _by_kind(packets.collectives)
     return sum(
         row.calls
@@ -109,7 +167,7 @@ def _not_compared(flows: Record, packets: Record) -> int:
     )
 
 
-def _collectives(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
+def _collectives(flows: _Part, packets: _Part) -> list[FlowCheckRowPart]:
     theirs = _by_kind(packets.collectives)
     rows = []
     for kind, its in _by_kind(flows.collectives).items():
@@ -120,6 +178,7 @@ def _collectives(flows: Record, packets: Record) -> list[FlowCheckRowPart]:
             continue
         rows.append(
             FlowCheckRowPart(
+                job=flows.name if isinstance(flows, JobPart) else "",
                 call=kind[0],
                 communicator_size=kind[1],
                 datatype=kind[2],
