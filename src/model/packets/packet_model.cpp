@@ -105,9 +105,9 @@ const std::vector<Option<InfinibandModel>>& infiniband_options()
       {"ccti_timer", "CCTI_Timer: time after which the index decreases by one", &M::ccti_timer,
        Need::otherwise("none; required for this congestion control")},
       {"cct",
-       "table of delays after a packet, as OpenSM's cc_cct: `shift:multiplier,…`, multiplier / 2^shift times of the "
-       "packet",
-       &M::cct, Need::otherwise("128 entries: 7 i² / 95² / 0.218, rounded down, for entry i")},
+       "delays after a packet, as OpenSM's cc_cct: shift:multiplier for each index, with commas between them; a delay "
+       "is multiplier / 2^shift times that of the packet",
+       &M::cct, Need::otherwise("128 entries, 0:7 i^2 / 95^2 / 0.218 rounded down for index i")},
   };
   return ROWS;
 }
