@@ -24,6 +24,7 @@ constexpr double ECN_MIN        = 100e3;
 constexpr double ECN_MAX        = 400e3;
 constexpr double NSCC_ECN_MIN   = 0.2; // of the packets of a round trip (uet-htsim, main_uec.cpp)
 constexpr double NSCC_ECN_MAX   = 0.8;
+constexpr int THRESHOLDS        = 16; // InfiniBand's Threshold decreases in even steps from 1 to 15
 
 } // namespace
 
@@ -32,8 +33,8 @@ PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork&
       lossy_(model_.flow_control == FlowControl::none), pauses_(model_.flow_control == FlowControl::pfc),
       cuts_through_(model_.switching == Switching::cut_through), trims_(model_.trims()),
       marks_arrivals_(model_.marks_arrivals()), marks_departures_(model_.marks_departures()),
-      lanes_(static_cast<std::uint32_t>(model_.lanes_in_use())), packet_size_(model_.packet.value()),
-      control_size_(model_.control_packet.value()),
+      marks_roots_(model_.marks_roots()), lanes_(static_cast<std::uint32_t>(model_.lanes_in_use())),
+      packet_size_(model_.packet.value()), control_size_(model_.control_packet.value()),
       seed_(fabric.noise() ? static_cast<std::uint64_t>(fabric.noise()->seed) : 1),
       ports_(fabric.links().size() * lanes_), limits_(fabric.links().size()), balancer_(fabric)
 {
@@ -75,13 +76,19 @@ void PacketLinks::set_up(LinkId id, const Link& link)
   const double loop    = (latency + (latency + behind)) * rate + 2 * packet_size_;
   if (lossy_)
     its.buffer = model_.buffer > Bytes() ? model_.buffer.value() : most_packets * packet_size_;
+  const double room = model_.buffer > Bytes() ? model_.buffer.value() / lanes_ : std::max(INPUT_BUFFER / lanes_, loop);
+  if (model_.marks_roots()) {
+    const int weight = model_.infiniband.threshold;
+    its.ecn_min      = weight > 0 ? room * (THRESHOLDS - weight) / THRESHOLDS : NEVER_S;
+    its.victim_s     = room / rate;
+  }
   for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
     PacketPort& port = (&wire(id))[lane];
     port.cable       = latency;
     port.took        = latency + behind;
     set_pace(port, rate);
     if (model_.flow_control == FlowControl::credits && not to_host)
-      port.room = model_.buffer > Bytes() ? model_.buffer.value() / lanes_ : std::max(INPUT_BUFFER / lanes_, loop);
+      port.room = room;
   }
   if (pauses_)
     set_pauses(its, link, loop);
@@ -186,8 +193,10 @@ bool PacketLinks::send_data(LinkId link, PacketPort& wire, PacketPort& out)
     return false;
   const bool injects = transfer != NO_NUMBER;
   const double bytes = injects ? senders_->next_size(transfer) : pool_[out.data.head].size;
-  if (not has_room(link, out, bytes))
+  if (not has_room(link, out, bytes)) {
+    out.starved_at = NEVER_S;
     return false;
+  }
   out.injects = injects;
   if (injects) {
     senders_->send_packet(link, out, transfer);
@@ -195,7 +204,9 @@ bool PacketLinks::send_data(LinkId link, PacketPort& wire, PacketPort& out)
   }
   const PacketNumber number = out.data.pop(pool_);
   out.queued -= pool_[number].size;
-  if (marks_departures_)
+  if (marks_roots_)
+    mark_root(link, out, pool_[number]);
+  else if (marks_departures_)
     mark(link, out, pool_[number]);
   transmit(link, wire, out, number);
   return true;
@@ -472,12 +483,30 @@ void PacketLinks::mark(LinkId link, PacketPort& out, Packet& packet)
   const double queued   = out.queued;
   if (packet.marked || queued <= its.ecn_min)
     return;
-  constexpr unsigned HALF = 32;
-  const double part       = (queued - its.ecn_min) / (its.ecn_max - its.ecn_min);
-  packet.marked = queued >= its.ecn_max || uniform(seed_, {static_cast<std::uint32_t>(work_.hops),
-                                                           static_cast<std::uint32_t>(work_.hops >> HALF), 0,
-                                                           RandomPurpose::MARKS}) < part * model_.ecn_probability;
+  const double part = (queued - its.ecn_min) / (its.ecn_max - its.ecn_min);
+  packet.marked     = queued >= its.ecn_max || draw_mark() < part * model_.ecn_probability;
   work_.marked += packet.marked ? 1 : 0;
+}
+
+/** Marks a packet that leaves a queue behind it, with InfiniBand's congestion control: one in Marking_Rate + 1, unless
+ * its lane has lacked credits of late, so that the root of the congestion is elsewhere. */
+void PacketLinks::mark_root(LinkId link, PacketPort& out, Packet& packet)
+{
+  const InfinibandModel& its = model_.infiniband;
+  out.starved_at             = std::min(out.starved_at, now_);
+  if (packet.marked || out.queued <= limits(link).ecn_min || packet.size < its.packet_size.value() ||
+      (its.victim_mask == VictimMask::none && now_ - out.starved_at < limits(link).victim_s))
+    return;
+  packet.marked = draw_mark() * (its.marking_rate + 1) < 1;
+  work_.marked += packet.marked ? 1 : 0;
+}
+
+/** Draws a number from 0 to 1 for the packet that moves now. */
+double PacketLinks::draw_mark() const
+{
+  constexpr unsigned HALF = 32;
+  return uniform(seed_, {static_cast<std::uint32_t>(work_.hops), static_cast<std::uint32_t>(work_.hops >> HALF), 0,
+                         RandomPurpose::MARKS});
 }
 
 void PacketLinks::set_paused(std::uint32_t port, bool paused)

@@ -12,6 +12,9 @@
  *   - No flow control: a full output queue drops packets, or trims them to their headers, which have priority. It trims
  *     the newest packet in it or the one that arrives, so that no sender is always the one whose packets are trimmed.
  *
+ * With InfiniBand's congestion control, a lane marks packets if it is a root of congestion: it has had credits for the
+ * time in which a buffer drains.
+ *
  * A link that fails loses what is on it; what waits for it, or reaches it, is discarded. The buffers of lost packets
  * are free again, as InfiniBand's flow-control packets, which carry totals, correct the credits.
  *
@@ -51,6 +54,7 @@ class PacketLinks {
   const bool trims_;
   const bool marks_arrivals_;
   const bool marks_departures_;
+  const bool marks_roots_;
   const std::uint32_t lanes_;
   const double packet_size_;
   const double control_size_;
@@ -143,6 +147,8 @@ private:
   void overflow(LinkId link, PacketPort& out, PacketNumber number);
   void forward_headers(PacketNumber number);
   void mark(LinkId link, PacketPort& out, Packet& packet);
+  void mark_root(LinkId link, PacketPort& out, Packet& packet);
+  double draw_mark() const;
   bool loses(const Packet& packet);
   void discard(PacketNumber number, bool cut, bool buffered);
   void discard_queues(LinkId link);

@@ -137,6 +137,97 @@ TEST(PacketNetwork, AnIncastSlowsItsVictims)
   EXPECT_NEAR(victim, 1e6 / (0.25 * RATE), 0.15e-3);    // the pace of the incast, whose packets are ahead of it
 }
 
+/** Keys of InfiniBand's congestion control with a timer of @p microseconds. */
+std::string infiniband(int microseconds, const std::string& more = "")
+{
+  return "congestion_control = 'infiniband'\n[network.infiniband]\nccti_timer = '" + std::to_string(microseconds) +
+         "us'\n" + more;
+}
+
+TEST(PacketNetwork, InfinibandDelaysThePacketsOfAConnection)
+{
+  // Entry 17 of the table delays the next packet by the time of one. The NIC serves the other connection meanwhile.
+  const Fabric fabric = packet_star(4, STORED + infiniband(100, "ccti_min = 17\n"));
+  const TestRun run   = run_packets(fabric, {{0, 1, 10000}, {0, 2, 10000}, {2, 3, 10400}});
+  EXPECT_NEAR(run.times[0], WAY + (9 * 2 + 2) * FULL, 1e-12);
+  EXPECT_NEAR(run.times[1], WAY + (1 + 9 * 2 + 2) * FULL, 1e-12);
+  EXPECT_NEAR(run.times[2], WAY + (10 * 2 + 2 * 0.4) * FULL, 1e-12);
+  EXPECT_EQ(run.work.marked, 0U);
+}
+
+// 8 connections share the marks of the link, one in 11 packets: their indices grow if the timer is longer than 88 us.
+TEST(PacketNetwork, InfinibandFreesTheVictimOfAnIncast)
+{
+  constexpr int SENDERS   = 8;
+  constexpr double BYTES  = 20e6;
+  constexpr double STEADY = 0.04; // seconds, after which the rates have settled
+  std::vector<TestMessage> messages{{1, 9, BYTES / 4, STEADY}};
+  for (int sender = 1; sender <= SENDERS; ++sender)
+    messages.push_back({sender, 0, BYTES});
+  const auto run     = [&](const std::string& keys) { return run_packets(packet_star(10, CUT + keys), messages); };
+  const auto rate    = [](const TestRun& its) { return BYTES / 4 / (its.times[0] - STEADY); };
+  const double bound = SENDERS * BYTES / RATE;
+
+  EXPECT_NEAR(rate(run("")), RATE / SENDERS, 0.15 * RATE / SENDERS);
+  EXPECT_NEAR(rate(run(infiniband(50))), RATE / SENDERS, 0.15 * RATE / SENDERS);
+  const TestRun with = run(infiniband(150));
+  EXPECT_GT(rate(with), 0.9 * RATE * (SENDERS - 1) / SENDERS);
+  EXPECT_LT(std::ranges::max(with.times), 1.03 * bound);
+  EXPECT_EQ(with.work.notifications, with.work.marked);
+  EXPECT_EQ(with.times, run(infiniband(150)).times);
+}
+
+/** Two switches with 8 hosts each and a link between them, with further keys of [network]. */
+Fabric two_switches(const std::string& keys)
+{
+  std::string text = replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\ndown = [8, 2]\nup = [1, 1]");
+  text             = replaced(text, "max_ports = 8", "max_ports = 64");
+  return fabric_of(text + "[network]\nmodel = \"packets\"\n" + CUT + keys + "\n");
+}
+
+// The parking lot of Gran et al. (First experiences with congestion control in InfiniBand hardware, IPDPS 2010): of the
+// senders to host 8, three share the link between the switches, where a victim to another host waits with them.
+TEST(PacketNetwork, InfinibandIsFairInAParkingLot)
+{
+  constexpr double BYTES  = 40e6;
+  constexpr double STEADY = 0.03;
+  std::vector<TestMessage> messages{{3, 15, BYTES / 4, STEADY}};
+  for (const int sender : {0, 1, 2, 9, 10, 11, 12})
+    messages.push_back({sender, 8, BYTES});
+  const TestRun without = run_packets(two_switches(""), messages);
+  const TestRun with    = run_packets(two_switches(infiniband(150)), messages);
+  const auto victim     = [&](const TestRun& its) { return BYTES / 4 / (its.times[0] - STEADY); };
+  const auto sender     = [&](const TestRun& its, std::size_t one) { return BYTES / its.times[one]; };
+  EXPECT_NEAR(sender(without, 7), RATE / 5, 0.02 * RATE / 5); // a port each, and one for the other switch
+  EXPECT_NEAR(victim(without), RATE / 15, 0.02 * RATE / 15);
+  EXPECT_NEAR(victim(with), RATE * 4 / 7, 0.12 * RATE * 4 / 7);
+  for (std::size_t one = 1; one < messages.size(); ++one)
+    EXPECT_NEAR(sender(with, one), RATE / 7, 0.05 * RATE / 7) << one;
+  EXPECT_LT(std::ranges::max(with.times), 1.03 * 7 * BYTES / RATE);
+}
+
+// Without a reaction of the senders, the link between the switches waits for credits: its packets are marked only at
+// the port of host 8, where the victim's do not come by.
+TEST(PacketNetwork, InfinibandMarksAtTheRootOfCongestion)
+{
+  constexpr double BYTES = 2e6;
+  std::vector<TestMessage> messages{{3, 15, BYTES}};
+  for (const int sender : {0, 1, 2})
+    messages.push_back({sender, 8, BYTES});
+  for (const int sender : {9, 10, 11, 12}) // as long as the others: their shares are three times as large
+    messages.push_back({sender, 8, 3.2 * BYTES});
+  constexpr double HOT   = (3 + 4 * 3.2) * BYTES / 1000; // packets to host 8
+  const std::string keys = "ccti_increase = 0\nmarking_rate = 0\n";
+  const TestRun roots    = run_packets(two_switches(infiniband(150, keys)), messages);
+  const TestRun all      = run_packets(two_switches(infiniband(150, keys + "victim_mask = 'all'\n")), messages);
+  const TestRun none     = run_packets(two_switches(infiniband(150, keys + "threshold = 0\n")), messages);
+  const TestRun large    = run_packets(two_switches(infiniband(150, keys + "packet_size = '1001B'\n")), messages);
+  EXPECT_EQ(roots.times, all.times);
+  EXPECT_NEAR(static_cast<double>(roots.work.marked), HOT, 0.005 * HOT);
+  EXPECT_NEAR(static_cast<double>(all.work.marked - roots.work.marked), BYTES / 1000, 0.1 * BYTES / 1000);
+  EXPECT_EQ(none.work.marked + large.work.marked, 0U);
+}
+
 TEST(PacketNetwork, DroppedPacketsAreSentAgain)
 {
   constexpr int SENDERS  = 6;

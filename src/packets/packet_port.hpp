@@ -57,20 +57,22 @@ struct alignas(64) PacketPort {
   PacketEvents::Lane arrives_cut = PacketEvents::NO_LANE; ///< of their heads
   std::uint8_t turn              = 0;                     ///< of the link: lane that may send next
   bool paused                    = false;
-  bool pausing                   = false; ///< its end has paused it
-  bool injects                   = false; ///< the last packet came from the host
-  bool off                       = false; ///< of the link: a fault has cut it
+  bool pausing                   = false;    ///< its end has paused it
+  bool injects                   = false;    ///< the last packet came from the host
+  bool off                       = false;    ///< of the link: a fault has cut it
+  double starved_at              = -NEVER_S; ///< time at which it last lacked credits; infinity: it does now
   ReturningCredits returning;
 };
 
 /** Values of a link that are used seldom. */
 struct PortLimits {
-  double ecn_min = 0;
-  double ecn_max = 0;
-  double buffer  = NEVER_S; ///< bytes that its output queue holds, without flow control
-  double xoff    = NEVER_S;
-  double xon     = NEVER_S;
-  double loss    = 0; ///< probability that it loses a packet
+  double ecn_min  = 0; ///< with InfiniBand's congestion control: its threshold
+  double ecn_max  = 0;
+  double buffer   = NEVER_S; ///< bytes that its output queue holds, without flow control
+  double xoff     = NEVER_S;
+  double xon      = NEVER_S;
+  double victim_s = 0; ///< InfiniBand: seconds after a lack of credits for which a port is no root of congestion
+  double loss     = 0; ///< probability that it loses a packet
 };
 
 } // namespace weft

@@ -334,8 +334,8 @@ void PacketSenders::receive(PacketNumber number)
 void PacketSenders::receive_data(const Packet& packet)
 {
   Transfer& transfer = transfers_[packet.transfer];
-  if (packet.marked && model_.marks_arrivals() &&
-      now_ - connections_[transfer.connection].notified >= model_.dcqcn.cnp_interval.value()) {
+  if (packet.marked && model_.notifies() &&
+      now_ - connections_[transfer.connection].notified >= model_.notification_interval().value()) {
     connections_[transfer.connection].notified = now_;
     ++work_.notifications;
     answer(packet, PacketKind::notification, 0);

@@ -86,6 +86,8 @@ void add_network(std::vector<TableHelp>& schema)
   schema.push_back({"network", "model and precision of the simulated network", network_table()});
   schema.push_back(
       {"network.dcqcn", "parameters of congestion_control = \"dcqcn\"", describe_options(dcqcn_options())});
+  schema.push_back({"network.infiniband", "parameters of congestion_control = \"infiniband\"",
+                    describe_options(infiniband_options())});
   schema.push_back({"network.nscc", "parameters of congestion_control = \"nscc\"", describe_options(nscc_options())});
   schema.push_back(
       {"network.swift", "parameters of congestion_control = \"swift\"", describe_options(swift_options())});

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "model/packets/packet_model.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <set>
+#include <sstream>
+#include <system_error>
 
 namespace weft {
 
@@ -22,6 +27,87 @@ const std::vector<Option<DcqcnModel>>& dcqcn_options()
        &M::hyper_increase, Need::optional},
       {"minimum_rate", "least rate of a connection", &M::minimum_rate, Need::optional},
       {"cnp_interval", "least interval between two notifications to a connection", &M::cnp_interval, Need::optional},
+  };
+  return ROWS;
+}
+
+namespace {
+
+constexpr int STANDARD_CCTI = 127; // the last of 128 entries
+
+/** Reads "shift:multiplier" into a delay in times of a packet; returns whether it is valid. */
+bool read_cct_entry(const std::string& entry, double& delay)
+{
+  constexpr int MOST_SHIFT      = 3;     // 2 bits
+  constexpr int MOST_MULTIPLIER = 16383; // 14 bits
+  int shift                     = 0;
+  int multiplier                = 0;
+  const char* const last        = entry.data() + entry.size();
+  const auto [colon, no_shift]  = std::from_chars(entry.data(), last, shift);
+  if (no_shift != std::errc() || shift < 0 || shift > MOST_SHIFT || colon == last || *colon != ':')
+    return false;
+  const auto [end, no_multiplier] = std::from_chars(colon + 1, last, multiplier);
+  delay                           = std::ldexp(multiplier, -shift);
+  return no_multiplier == std::errc() && end == last && multiplier >= 0 && multiplier <= MOST_MULTIPLIER;
+}
+
+/** Reads the entries of a congestion control table. Throws UserError. */
+std::vector<double> read_cct(const OptionTable& table, const std::string& cct)
+{
+  std::vector<double> delays;
+  std::istringstream entries(cct);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    if (not read_cct_entry(entry, delays.emplace_back()))
+      table.fail("cct", "found \"" + entry + "\" in entry " + std::to_string(delays.size() - 1) +
+                            "; allowed: shift:multiplier, a shift of 0 to 3 and a multiplier of 0 to 16383");
+  }
+  if (delays.size() < 2)
+    table.fail("cct", "found " + table.found("cct") + ", which has fewer than two entries; allowed: two or more");
+  return delays;
+}
+
+} // namespace
+
+// The table that LLNL's tools for InfiniBand's congestion control call Mellanox's default (perryh/ib-cc-tools-llnl,
+// opensm-cc-conf-gen.rb): 7 us at entry 95, where a unit is 0.218 us.
+double InfinibandModel::delay(int ccti) const
+{
+  if (not delays.empty())
+    return delays[static_cast<std::size_t>(ccti)];
+  constexpr double SCALE = 7 / (95.0 * 95) / 0.218;
+  return std::floor(SCALE * ccti * ccti);
+}
+
+int InfinibandModel::limit() const
+{
+  if (ccti_limit > 0)
+    return ccti_limit;
+  return delays.empty() ? STANDARD_CCTI : static_cast<int>(delays.size()) - 1;
+}
+
+const std::vector<Option<InfinibandModel>>& infiniband_options()
+{
+  using M = InfinibandModel;
+  static const std::vector<Option<M>> ROWS{
+      {"threshold",
+       "Threshold: packets may be marked while more than (16 - threshold) / 16 of a buffer waits behind them; 0: never",
+       &M::threshold, Need::optional, Allowed::up_to(15)},
+      {"marking_rate", "Marking_Rate: mean number of packets between two that are marked", &M::marking_rate,
+       Need::optional, Allowed::up_to(65535)},
+      {"packet_size", "Packet_Size: smaller packets are not marked", &M::packet_size, Need::optional,
+       Allowed::non_negative},
+      {"victim_mask", "Victim_Mask: ports that mark packets although they lacked credits", &M::victim_mask,
+       Need::optional},
+      {"ccti_increase", "CCTI_Increase: increase of the index of the table with each notification", &M::ccti_increase,
+       Need::optional, Allowed::up_to(255)},
+      {"ccti_min", "CCTI_Min: least index", &M::ccti_min, Need::optional, Allowed::up_to(255)},
+      {"ccti_limit", "CCTI_Limit: largest index", &M::ccti_limit, Need::otherwise("the last entry of cct")},
+      {"ccti_timer", "CCTI_Timer: time after which the index decreases by one", &M::ccti_timer,
+       Need::otherwise("none; required for this congestion control")},
+      {"cct",
+       "delays after a packet, as OpenSM's cc_cct: shift:multiplier for each index, with commas between them; a delay "
+       "is multiplier / 2^shift times that of the packet",
+       &M::cct, Need::otherwise("128 entries, 0:7 i^2 / 95^2 / 0.218 rounded down for index i")},
   };
   return ROWS;
 }
@@ -183,6 +269,31 @@ void check_trimming(const OptionTable& table, const PacketModel& model, const st
                    R"( with congestion_control = "nscc", which needs marks; allowed: more than zero)");
 }
 
+/** Reads [network.infiniband], and refuses what contradicts InfiniBand's congestion control if it is in use. */
+void read_infiniband(const OptionTable& network, PacketModel& model)
+{
+  const OptionTable table = network.table("infiniband");
+  InfinibandModel& its    = model.infiniband;
+  if (read_options(table, infiniband_options(), {}, its).contains("cct"))
+    its.delays = read_cct(table, its.cct);
+  const int entries = its.delays.empty() ? STANDARD_CCTI + 1 : static_cast<int>(its.delays.size());
+  if (its.limit() >= entries)
+    table.fail("ccti_limit", "found " + table.found("ccti_limit") + ", but the last entry of cct is " +
+                                 std::to_string(entries - 1) + "; allowed: at most that");
+  if (its.ccti_min > its.limit())
+    table.fail("ccti_min", "found " + table.found("ccti_min") + ", which is more than ccti_limit (" +
+                               std::to_string(its.limit()) + "); allowed: at most that");
+  if (model.congestion_control != CongestionControl::infiniband)
+    return;
+  if (model.flow_control != FlowControl::credits)
+    network.fail("congestion_control", "found " + network.found("congestion_control") + " with flow_control = \"" +
+                                           std::string(to_text(model.flow_control)) +
+                                           R"("; allowed: flow_control = "credits", or another congestion control)");
+  if (its.ccti_timer == Seconds())
+    table.fail("ccti_timer", "is missing, which congestion_control = \"infiniband\" needs; allowed: a time such as "
+                             "\"153.6us\", 150 of the standard's units of 1.024 us");
+}
+
 /** Refuses sizes that contradict each other. Keys of a flow control or congestion control that is not in use are
  * allowed, so that a run can choose another one. */
 void check_packet_sizes(const OptionTable& table, const PacketModel& model, const std::set<std::string>& given)
@@ -226,7 +337,7 @@ void check_packet_sizes(const OptionTable& table, const PacketModel& model, cons
 
 PacketModel read_packets(const OptionTable& network, std::vector<std::string> others)
 {
-  others.insert(others.end(), {"dcqcn", "nscc", "swift", "timely"});
+  others.insert(others.end(), {"dcqcn", "infiniband", "nscc", "swift", "timely"});
   PacketModel model;
   const std::set<std::string> given = read_options(network, packet_options(), std::move(others), model);
   check_packet_sizes(network, model, given);
@@ -236,6 +347,7 @@ PacketModel read_packets(const OptionTable& network, std::vector<std::string> ot
   if (model.balances() || model.trims())
     model.retransmission = Retransmission::selective;
   read_options(network.table("dcqcn"), dcqcn_options(), {}, model.dcqcn);
+  read_infiniband(network, model);
   read_options(network.table("nscc"), nscc_options(), {}, model.nscc);
   read_options(network.table("swift"), swift_options(), {}, model.swift);
   const OptionTable timely = network.table("timely");

@@ -52,10 +52,11 @@ template <> struct Names<Overflow> {
                                    std::pair{Overflow::trim, std::string_view("trim")}};
 };
 
-enum class CongestionControl : std::uint8_t { none, dcqcn, nscc, swift, timely };
+enum class CongestionControl : std::uint8_t { none, dcqcn, infiniband, nscc, swift, timely };
 template <> struct Names<CongestionControl> {
   static constexpr std::array ROWS{std::pair{CongestionControl::none, std::string_view("none")},
                                    std::pair{CongestionControl::dcqcn, std::string_view("dcqcn")},
+                                   std::pair{CongestionControl::infiniband, std::string_view("infiniband")},
                                    std::pair{CongestionControl::nscc, std::string_view("nscc")},
                                    std::pair{CongestionControl::swift, std::string_view("swift")},
                                    std::pair{CongestionControl::timely, std::string_view("timely")}};
@@ -85,6 +86,13 @@ template <> struct Names<Retransmission> {
                                    std::pair{Retransmission::selective, std::string_view("selective")}};
 };
 
+/** Ports of switches that mark packets although they lack credits, with InfiniBand's congestion control. */
+enum class VictimMask : std::uint8_t { none, all };
+template <> struct Names<VictimMask> {
+  static constexpr std::array ROWS{std::pair{VictimMask::none, std::string_view("none")},
+                                   std::pair{VictimMask::all, std::string_view("all")}};
+};
+
 /** [network.dcqcn] table. The state machine and its defaults are those of the authors' simulator (bobzhuyb/ns3-rdma),
  * with the g of 1/256 that all later configurations share. */
 struct DcqcnModel {
@@ -100,6 +108,27 @@ struct DcqcnModel {
   Seconds cnp_interval = Seconds(50e-6);
 };
 const std::vector<Option<DcqcnModel>>& dcqcn_options();
+
+/** [network.infiniband] table: InfiniBand's SwitchCongestionSetting, CACongestionSetting and CongestionControlTable.
+ * Defaults are those of Mellanox's congestion control manager; the victim mask is OpenSM's. */
+struct InfinibandModel {
+  int threshold    = 15;
+  int marking_rate = 10;
+  Bytes packet_size{512};
+  VictimMask victim_mask = VictimMask::none;
+  int ccti_increase      = 1;
+  int ccti_min           = 0;
+  int ccti_limit         = 0; ///< 0: the last entry of the table
+  Seconds ccti_timer;         ///< zero: none is given
+  std::string cct;
+  std::vector<double> delays; ///< entries of cct, in times of a packet; empty: the standard table
+
+  /** Returns the delay after a packet at index @p ccti of the table, in times of the packet. */
+  double delay(int ccti) const;
+  /** Returns the largest index that senders use. */
+  int limit() const;
+};
+const std::vector<Option<InfinibandModel>>& infiniband_options();
 
 /** [network.swift] table. Defaults are those of csg-htsim's sim/swift.cpp. */
 struct SwiftModel {
@@ -169,6 +198,7 @@ struct PacketModel {
   Seconds retransmission_timeout = Seconds(5e-3);
   Bytes control_packet{64};
   DcqcnModel dcqcn;
+  InfinibandModel infiniband;
   SwiftModel swift;
   NsccModel nscc;
   TimelyModel timely;
@@ -183,7 +213,13 @@ struct PacketModel {
   /** Returns whether switches mark packets that join a queue. */
   bool marks_arrivals() const { return congestion_control == CongestionControl::dcqcn; }
   /** Returns whether switches mark packets that leave a queue. */
-  bool marks_departures() const { return congestion_control == CongestionControl::nscc; }
+  bool marks_departures() const { return congestion_control == CongestionControl::nscc || marks_roots(); }
+  /** Returns whether switches mark packets that leave a port which is a root of congestion. */
+  bool marks_roots() const { return congestion_control == CongestionControl::infiniband; }
+  /** Returns whether receivers notify senders of marks with packets of their own. */
+  bool notifies() const { return marks_arrivals() || marks_roots(); }
+  /** Returns the least interval between two notifications to a connection. */
+  Seconds notification_interval() const { return marks_arrivals() ? dcqcn.cnp_interval : Seconds(); }
   bool trims() const { return overflow == Overflow::trim; }
   /** Returns whether receivers acknowledge packets. */
   bool acknowledges() const

@@ -47,6 +47,38 @@ TEST(PacketModel, NsccChangesDefaults)
   EXPECT_EQ(packets_of("").ecn_probability, 0.2);
 }
 
+TEST(PacketModel, InfinibandReadsItsTable)
+{
+  const std::string keys  = "congestion_control = 'infiniband'\n[network.infiniband]\nccti_timer = '150us'\n";
+  const PacketModel model = packets_of(keys);
+  EXPECT_TRUE(model.marks_roots() && model.marks_departures() && model.notifies() && not model.acknowledges());
+  EXPECT_EQ(model.infiniband.limit(), 127);
+  const InfinibandModel given = packets_of(keys + "cct = '0:0,3:3,0:7'\n").infiniband;
+  EXPECT_EQ(given.delays, (std::vector<double>{0, 0.375, 7}));
+  EXPECT_EQ(given.limit(), 2);
+  EXPECT_EQ(packets_of(keys + "ccti_limit = 1\ncct = '0:0,3:3,0:7'\n").infiniband.limit(), 1);
+}
+
+TEST(PacketModel, InfinibandRefusesWhatContradictsItself)
+{
+  const std::string control = "congestion_control = 'infiniband'\n";
+  const auto refused        = [](const std::string& keys, const std::string& why) {
+    EXPECT_NE(packets_problem(keys).find(why), std::string::npos) << packets_problem(keys);
+  };
+  refused(control, "[network.infiniband] ccti_timer: is missing");
+  for (const std::string other : {"pfc", "none"})
+    refused("flow_control = '" + other + "'\n" + control,
+            "[network] congestion_control: found \"infiniband\" with flow_control = \"" + other +
+                "\"; allowed: flow_control = \"credits\", or another congestion control");
+  const std::string table = "[network.infiniband]\n";
+  refused(table + "threshold = 16", "[network.infiniband] threshold: found 16; allowed: 0 to 15");
+  refused(table + "ccti_limit = 128", "ccti_limit: found 128, but the last entry of cct is 127");
+  refused(table + "ccti_min = 128", "ccti_min: found 128, which is more than ccti_limit (127)");
+  refused(table + "cct = '0:0'", "cct: found \"0:0\", which has fewer than two entries");
+  for (const std::string entry : {"4:1", "0:16384", "0:-1", "1", "0:1x", ""})
+    refused(table + "cct = '0:0," + entry + ",0:1'", "cct: found \"" + entry + "\" in entry 1; allowed: shift:");
+}
+
 TEST(PacketModel, RefusesWhatContradictsItself)
 {
   const auto refused = [](const std::string& keys, const std::string& why) {

@@ -5,7 +5,8 @@ namespace weft {
 
 const CongestionControlRow* find_congestion_control(CongestionControl kind)
 {
-  for (const CongestionControlRow* const row : {&dcqcn_row(), &nscc_row(), &swift_row(), &timely_row()})
+  for (const CongestionControlRow* const row :
+       {&dcqcn_row(), &infiniband_row(), &nscc_row(), &swift_row(), &timely_row()})
     if (row->kind == kind)
       return row;
   return nullptr;

@@ -17,6 +17,7 @@ struct ConnectionState {
   double window                     = UNLIMITED; ///< of data in flight; at least one packet may always be
   double due                        = UNLIMITED; ///< time of the next call of due()
   double last_change                = -1;        ///< Swift, NSCC: decrease; DCQCN: notification; TIMELY: any
+  int ccti                          = 0;         ///< InfiniBand: index of the table of delays
   // DCQCN
   double target   = 0;
   double alpha    = 0;
@@ -77,6 +78,7 @@ const CongestionControlRow* find_congestion_control(CongestionControl kind);
 
 /** Rows, each from a file of its own. */
 const CongestionControlRow& dcqcn_row();
+const CongestionControlRow& infiniband_row();
 const CongestionControlRow& nscc_row();
 const CongestionControlRow& swift_row();
 const CongestionControlRow& timely_row();

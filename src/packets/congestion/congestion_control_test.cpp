@@ -90,6 +90,81 @@ TEST(Dcqcn, ANotLimitedConnectionHasNoTimer)
   EXPECT_NEAR(time, 9 * 60e-6, 1e-9); // 1 - 2^-10 of the line rate
 }
 
+PacketModel infiniband_model(double timer)
+{
+  PacketModel model;
+  model.infiniband.ccti_timer = Seconds(timer);
+  return model;
+}
+
+TEST(Infiniband, StandardTableGrowsWithTheSquareOfItsIndex)
+{
+  const InfinibandModel model;
+  EXPECT_EQ(model.limit(), 127);
+  EXPECT_EQ(model.delay(0), 0);
+  EXPECT_EQ(model.delay(16), 0);
+  EXPECT_EQ(model.delay(17), 1);
+  EXPECT_EQ(model.delay(95), 32); // 7 us in units of 0.218 us
+  EXPECT_EQ(model.delay(127), 57);
+}
+
+TEST(Infiniband, NotificationsLengthenTheDelayUpToTheLimit)
+{
+  PacketModel model               = infiniband_model(100e-6);
+  model.infiniband.ccti_increase  = 3;
+  const CongestionControlRow& row = infiniband_row();
+  ConnectionState state           = begun(row, model);
+  EXPECT_EQ(state.rate, ConnectionState::UNLIMITED);
+  for (int index = 3; index <= 126; index += 3) {
+    row.notified(state, model, 0);
+    EXPECT_EQ(state.ccti, index);
+    const double delay = model.infiniband.delay(index);
+    EXPECT_DOUBLE_EQ(state.rate, delay > 0 ? LINE / (1 + delay) : ConnectionState::UNLIMITED);
+  }
+  row.notified(state, model, 0);
+  EXPECT_EQ(state.ccti, 127);
+  EXPECT_DOUBLE_EQ(state.rate, LINE / 58);
+  model.infiniband.ccti_limit = 60;
+  state                       = begun(row, model);
+  for (int becn = 0; becn < 30; ++becn)
+    row.notified(state, model, 0);
+  EXPECT_EQ(state.ccti, 60);
+}
+
+TEST(Infiniband, ATimerShortensTheDelayDownToTheLeastIndex)
+{
+  PacketModel model               = infiniband_model(100e-6);
+  model.infiniband.ccti_min       = 20;
+  const CongestionControlRow& row = infiniband_row();
+  ConnectionState state           = begun(row, model);
+  EXPECT_EQ(state.ccti, 20);
+  EXPECT_DOUBLE_EQ(state.rate, LINE / 2);
+  EXPECT_EQ(state.due, ConnectionState::UNLIMITED);
+  row.notified(state, model, 10e-6);
+  row.notified(state, model, 50e-6); // does not restart the timer
+  EXPECT_DOUBLE_EQ(state.due, 110e-6);
+  row.due(state, model, state.due);
+  EXPECT_EQ(state.ccti, 21);
+  EXPECT_DOUBLE_EQ(state.due, 210e-6);
+  row.due(state, model, state.due);
+  EXPECT_EQ(state.ccti, 20);
+  EXPECT_EQ(state.due, ConnectionState::UNLIMITED);
+}
+
+TEST(Infiniband, EntriesAreMultiplesOfAPacketShifted)
+{
+  PacketModel model               = infiniband_model(100e-6);
+  model.infiniband.delays         = {0, 0.375, 6};
+  const CongestionControlRow& row = infiniband_row();
+  ConnectionState state           = begun(row, model);
+  row.notified(state, model, 0);
+  EXPECT_DOUBLE_EQ(state.rate, LINE / 1.375);
+  for (int becn = 0; becn < 3; ++becn)
+    row.notified(state, model, 0);
+  EXPECT_EQ(state.ccti, 2);
+  EXPECT_DOUBLE_EQ(state.rate, LINE / 7);
+}
+
 TEST(Swift, GrowsByAPacketInARoundTripBelowItsTarget)
 {
   const PacketModel model;

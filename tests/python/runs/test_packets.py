@@ -84,6 +84,37 @@ def test_trimmed_packets_are_sent_again(program: str, control: str) -> None:
     assert first.simulated_time_s == second.simulated_time_s
 
 
+INFINIBAND = {
+    "congestion_control": "infiniband",
+    "infiniband.ccti_timer": "100us",
+    "infiniband.marking_rate": 0,
+}
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_infiniband_notifies_senders_of_marks(program: str, faulty: bool, tmp_path: Path) -> None:
+    file = tmp_path / "faults.toml"
+    file.write_text(FAULTS)
+    options = {"faults": str(file)} if faulty else {}
+    first, second = (incast(program, 4, INFINIBAND, **options) for _ in range(2))
+    work = packets_of(first)
+    assert work.congestion_control == "infiniband"
+    assert 0 < work.notifications <= work.marked
+    assert faulty or work.notifications == work.marked
+    assert work.dropped == 0
+    assert (work.lost > 0) == faulty
+    assert work == packets_of(second)
+    assert first.simulated_time_s == second.simulated_time_s
+
+
+def test_infiniband_delays_packets_by_its_table(program: str) -> None:
+    slow = INFINIBAND | {"infiniband.cct": "0:0,0:3", "infiniband.ccti_min": 1}
+    free, slowed = (incast(program, 2, keys, offload="off") for keys in (INFINIBAND, slow))
+    delays = BYTES // (4096 * 0.961934)  # one behind each packet but the last; tofino-4's factor
+    assert packets_of(free).marked == packets_of(slowed).marked == 0
+    assert time_of(slowed) - time_of(free) == pytest.approx(3 * delays * 4096 / 12.5e3, abs=1e-5)
+
+
 @pytest.mark.parametrize("balancer", ["spray", "random", "shortest-queue"])
 @pytest.mark.parametrize("control", ["credits", "none"])
 def test_switches_balance_loads(program: str, balancer: str, control: str) -> None:
@@ -267,6 +298,14 @@ def refusal(*words: str) -> str:
             'found "go-back-n", which rejects packets that overtake',
         ),
         (["--set", "routing.policy=spray"], "spreads flows over pools of links"),
+        (
+            ["--set", "network.congestion_control=infiniband"],
+            "[network.infiniband] ccti_timer: is missing, which congestion_control =",
+        ),
+        (
+            ["--set", "network.congestion_control=infiniband", "--set", "network.flow_control=pfc"],
+            'congestion_control: found "infiniband" with flow_control = "pfc"; allowed:',
+        ),
     ],
 )
 def test_what_packets_lack_is_refused(program: str, options: list[str], message: str) -> None:

@@ -239,13 +239,30 @@ class _Drawing:
         trims = control == "none" and self.maybe(0.5)
         if trims:
             self.put("network.overflow", ["trim"], 1)
-        self.put("network.congestion_control", ["dcqcn", "swift", "timely"] + ["nscc"] * trims, 0.5)
+        self.congestion_control(control, trims)
         if control == "none":
             self.put("network.buffer", ["16KiB", "32KiB"], 0.7)
             self.put("network.retransmission_timeout", ["20us", "200us"], 0.8)
         if self.maybe(0.3):
             self.add("--set", "network.ecn_min=1kB", "--set", "network.ecn_max=20kB")
             self.note("early marks")
+
+    def congestion_control(self, flow_control: str, trims: bool) -> None:
+        rows = ["dcqcn", "swift", "timely"] + ["nscc"] * trims
+        row = self.draw.choice(rows + ["infiniband"] * (flow_control == "credits"))
+        if not self.maybe(0.5):
+            return
+        self.put("network.congestion_control", [row], 1)
+        if row == "infiniband":
+            self.put("network.infiniband.ccti_timer", ["1us", "50us"], 1)
+            self.put("network.infiniband.threshold", [0, 1, 8], 0.3)
+            self.put("network.infiniband.marking_rate", [0, 100], 0.5)
+            self.put("network.infiniband.victim_mask", ["all"], 0.3)
+            self.put("network.infiniband.ccti_increase", [0, 100], 0.3)
+            if self.maybe(0.3):
+                self.put("network.infiniband.cct", ["0:0,3:1,1:40", "0:0,0:100"], 1)
+            else:
+                self.put("network.infiniband.ccti_min", [1, 20, 127], 0.3)
 
     def switch(self) -> None:
         if self.preset not in ("l2", "cache", "tcam"):
