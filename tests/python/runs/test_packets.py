@@ -193,7 +193,7 @@ at = 0
 
 
 def test_lost_packets_of_a_call_are_sent_again(tmp_path: Path) -> None:
-    """Streams assume the mean wait of a slot; in packets, one of 256 slots lost two of its packets."""
+    """Streams assume the mean wait of a slot; here, one of 256 slots lost two of its packets."""
     file = tmp_path / "lossy.toml"
     file.write_text(LOSSY)
     options: Any = {"ranks": 4, "fabric": "tofino-4", "offload": "stream"}
@@ -340,7 +340,7 @@ def test_training_on_packets_takes_the_time_of_flows_on_an_idle_fabric(tmp_path:
     records = []
     for words in ([], [*PACKETS, "--set", "network.packet=64KiB"]):
         file = tmp_path / "record.json"
-        weft_says(*train, *layout, *words, "-q", "--json", file)
+        weft_says(*train, *layout, *words, "-q", "--json", str(file))
         records.append(json.loads(file.read_text()))
     flows, packets = records
     assert packets["time_s"] == pytest.approx(flows["time_s"], rel=0.05)
