@@ -13,6 +13,7 @@ from weft.campaign.file.columns import (
     COLUMNS,
     ITERATION_COLUMNS,
     JOB_COLUMNS,
+    JOB_GAINS,
     PART_COLUMNS,
     Column,
 )
@@ -36,6 +37,8 @@ def _keys(meanings: Mapping[str, str]) -> str:
 
 def texts() -> dict[str, str]:
     """Return the text of each generated section."""
+    gains = {name: JOB_COLUMNS[name] for name in JOB_GAINS}
+    others = {name: one for name, one in JOB_COLUMNS.items() if name not in gains}
     return {
         "table: keys of campaign": _keys(CAMPAIGN),
         "table: keys of programs": _keys(PROGRAM),
@@ -43,7 +46,8 @@ def texts() -> dict[str, str]:
         "table: runs": _table(COLUMNS),
         "table: iterations": _table(ITERATION_COLUMNS),
         "table: parts": _table(PART_COLUMNS),
-        "table: jobs": _table(JOB_COLUMNS),
+        "table: jobs": _table(others),
+        "table: gains of jobs": _table(gains),
         "table: collectives": _table(COLLECTIVE_COLUMNS),
     }
 

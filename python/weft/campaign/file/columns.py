@@ -206,7 +206,7 @@ COLLECTIVE_COLUMNS: dict[str, Column] = {
     "reason": Column("", "Fallback reason; empty if offloaded"),
     "algorithm": Column("", "Host algorithm; empty if offloaded"),
     "calls": Column("calls", "Number of calls, each counted once for all its ranks"),
-    "bytes": Column("bytes", "Total time of all calls, mean of the ranks"),
+    "bytes": Column("bytes", "Contribution of a rank to all calls, mean of the ranks"),
     "mean_time_s": Column(
         "s", "Mean time of one rank in one call; empty for SMPI's own non-blocking calls"
     ),
