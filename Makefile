@@ -152,7 +152,7 @@ lint: $(WEFT) ## formatters and static checks, warnings are errors
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --diff .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/shellcheck setup/quiet setup/tidy-headers setup/simgrid setup/system-packages setup/test-simgrid setup/venv .ci/run .githooks/commit-msg src/compilers/mpiexec
+	@$(BIN)/shellcheck setup/jobs setup/quiet setup/tidy-headers setup/simgrid setup/system-packages setup/test-simgrid setup/venv .ci/run .githooks/commit-msg src/compilers/mpiexec
 	@$(BIN)/rumdl check --quiet .
 	@$(BIN)/python setup/checks/doc_comments.py
 	@$(BIN)/python setup/checks/commit_titles.py
@@ -198,10 +198,11 @@ build/stamps/files: FORCE
 
 # CMake remembers where it found Python and SimGrid: when they move, it starts anew.
 $(LIBRARIES): $(VENV) $(SIMGRID) build/stamps/files $(INSTALLED_FILES)
-	@echo 'build: weft, into .venv (10 minutes of CPU time; half of that on 2 idle cores)'
+	@echo 'build: weft, into .venv (5 minutes of CPU time; half of that on 2 idle cores)'
 	@$(if $(filter $(VENV) $(SIMGRID),$?),rm -rf build/python)
-	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) flock setup setup/quiet build/weft.log \
-	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable .
+	@SIMGRID_PREFIX=$$(cat $(SIMGRID)) CMAKE_BUILD_PARALLEL_LEVEL=$${CMAKE_BUILD_PARALLEL_LEVEL:-$$(setup/jobs)} \
+	  flock setup setup/quiet build/weft.log $(BIN)/python -m pip --disable-pip-version-check \
+	  install --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # Its modules are found in their folder: only what it registers is installed.

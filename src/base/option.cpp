@@ -27,6 +27,13 @@ void Allowed::check(const OptionTable& table, const std::string& key, const std:
     check_name(table, key, value, names_);
 }
 
+Need Need::otherwise(std::string_view what)
+{
+  Need need;
+  need.otherwise_ = what;
+  return need;
+}
+
 std::string Allowed::range_in_words() const
 {
   if (std::isfinite(most_))

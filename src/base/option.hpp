@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,12 +37,7 @@ public:
   static const Need optional; ///< the member's default applies and needs no description
   // NOLINTEND(readability-identifier-naming,bugprone-throwing-static-initialization)
   /** Optional, with a description of the default if its value is not self-explanatory: "unlimited". */
-  static Need otherwise(std::string what)
-  {
-    Need need;
-    need.otherwise_ = std::move(what);
-    return need;
-  }
+  static Need otherwise(std::string_view what);
   bool is_required() const { return required_; }
   /** Returns the description of the default; empty if the value needs none. */
   const std::string& otherwise() const { return otherwise_; }
@@ -209,11 +205,13 @@ template <class T> struct Option {
   /// Sets the member to a value outside option files; throws std::runtime_error. Empty for numbers and lists.
   std::function<void(const std::string&, T&)> parse;
 
+  // Out of line, and with references, as copies in each row took much of the time of compiling the tables.
+  // NOLINTBEGIN(modernize-pass-by-value)
   template <class V>
-  Option(std::string its_key, std::string its_meaning, V T::* member, Need whether = Need::required,
-         Allowed values = Allowed::positive)
-      : key(std::move(its_key)), meaning(std::move(its_meaning)), need(std::move(whether)), allowed(std::move(values)),
-        type(option_value::type(V()))
+  [[gnu::noinline]] Option(std::string_view its_key, std::string_view its_meaning, V T::* member,
+                           const Need& whether = Need::required, const Allowed& values = Allowed::positive)
+      : key(its_key), meaning(its_meaning), need(whether), allowed(values), type(option_value::type(V()))
+  // NOLINTEND(modernize-pass-by-value)
   {
     if constexpr (Named<V>)
       allowed = Allowed::one_of(names_of<V>());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "descriptions/disturbance_rows.hpp"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace weft {

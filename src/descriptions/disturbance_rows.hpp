@@ -4,7 +4,7 @@
 
 #include "disturbances/disturbances.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace weft {
 

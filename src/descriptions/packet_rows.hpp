@@ -5,7 +5,7 @@
 #include "model/packets/packet_model.hpp"
 #include "packets/packet_work.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace weft {
 

@@ -10,6 +10,7 @@
 #include "python/rows.hpp"
 #include "workload/run_iteration.hpp"
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "binding/jobs/jobs.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json.hpp"
 #include "binding/observe/record.hpp"
 #include "network/job_traffic.hpp"
 

@@ -7,10 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <ostream>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,13 +30,6 @@ class CallDurations {
   };
   std::map<Kind, Calls> kinds_;
 
-  template <class T> static void write_binary(const std::vector<T>& values, std::ostream& file)
-  {
-    const auto bytes = std::as_bytes(std::span(values));
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): streams take characters
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  }
-
 public:
   /** Adds one rank's call. @p world: number of the job's MPI_COMM_WORLD. */
   void add(const CallDescriptor& call, int world, int rank, double duration)
@@ -51,17 +42,7 @@ public:
 
   /** Writes a line of JSON per kind of calls, each followed by its ranks as 32-bit integers and its durations as
    * doubles, both in the machine's order of bytes. @p job_name returns the name of the job with a world. */
-  void write(const std::function<std::string(int world)>& job_name, std::ostream& file) const
-  {
-    for (const auto& [kind, calls] : kinds_) {
-      const nlohmann::json head = {
-          {"job", job_name(kind.world)}, {"collective", kind.collective}, {"communicator_size", kind.communicator_size},
-          {"datatype", kind.datatype},   {"op", kind.operation},          {"calls", calls.ranks.size()}};
-      file << head.dump() << '\n';
-      write_binary(calls.ranks, file);
-      write_binary(calls.durations, file);
-    }
-  }
+  void write(const std::function<std::string(int world)>& job_name, std::ostream& file) const;
 };
 
 } // namespace weft

@@ -2,12 +2,12 @@
 /* Lists of rows in the record. */
 #pragma once
 
+#include "binding/observe/json.hpp"
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
 namespace weft {
-
-using Json = nlohmann::ordered_json; // keeps fields in insertion order
 
 /** Returns a row, made by @p to_row, for each of @p items; items for which @p to_row returns null are skipped. */
 template <class Items, class ToRow> Json rows_of(const Items& items, const ToRow& to_row)

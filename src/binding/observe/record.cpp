@@ -2,6 +2,7 @@
 #include "binding/observe/record.hpp"
 
 #include "binding/observe/profile.hpp"
+#include "binding/observe/record_run.hpp"
 #include "binding/process/process.hpp"
 
 #include <algorithm>

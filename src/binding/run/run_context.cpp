@@ -8,6 +8,7 @@
 #include "binding/messages/mpi_costs.hpp"
 #include "binding/observe/call_trace.hpp"
 #include "binding/observe/profile.hpp"
+#include "binding/observe/record_run.hpp"
 #include "binding/process/blocked_rank.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/process_exit.hpp"

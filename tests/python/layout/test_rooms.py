@@ -129,6 +129,20 @@ def test_code_that_is_kept_out_of_line_says_why() -> None:
     assert without == []
 
 
+def test_headers_leave_json_to_sources() -> None:
+    """CMakeLists.txt compiles the sources that include it as one, as it takes long to compile."""
+    makes = ("binding/observe/json_rows.hpp", "binding/observe/record_run.hpp")
+    included = re.compile(
+        r"^#include .({}).".format("|".join((*makes, "nlohmann/json.hpp"))), re.MULTILINE
+    )
+    wrong = [
+        name
+        for name in (str(path.relative_to(SRC)) for path in sorted(SRC.rglob("*.hpp")))
+        if name not in makes and included.search((SRC / name).read_text(encoding="utf-8"))
+    ]
+    assert wrong == []
+
+
 def test_only_entries_from_mpi_look_up_the_run() -> None:
     entries = ("binding/entries/", "binding/dynamic/", "binding/launch/", "binding/platform.cpp")
     assert uses(r"\b(current_run|begin_run)\(|current_run\.hpp\"", *entries) == []
