@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Retransmission of a call's packets where links lose some, as SwitchML does (A. Sapio et al., NSDI '21, section 3.5):
- * a member sends a packet again whose result has not come within a timeout. Switches tell packets apart that they have
- * counted, and keep the previous result of each slot beside the next one, as a member whose result was lost still asks
- * for it. A switch answers a packet whose result it has to that edge alone. Below the root, it has sent its result
- * upwards before it has the call's, and sends it again until then.
+/* Retransmission of a call's packets where links lose some, as SwitchML does over one switch (A. Sapio et al., NSDI
+ * '21, algorithms 3 and 4): a member sends a packet again whose result has not come within a timeout. Switches tell
+ * packets apart that they have counted, and keep the previous result of each slot beside the next one, as a member
+ * whose result was lost still asks for it. A switch answers a packet whose result it has to that edge alone. Below the
+ * root, it has sent its result upwards before it has the call's, and sends it again until then.
  *
  * Timeouts double while no result comes (RFC 6298, 5.5), so that full queues empty.
  *
