@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/faults/fault_rows.hpp"
 
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "descriptions/disturbance_rows.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 /* Faults, and the reactions to them, in the record. */
 #pragma once
 
-#include "binding/observe/json.hpp"
+#include "binding/observe/json/json.hpp"
 #include "disturbances/disturbances.hpp"
 #include "faults/call_recovery.hpp"
 

@@ -2,7 +2,7 @@
 #include "binding/faults/injected_faults.hpp"
 
 #include "binding/faults/fault_rows.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 #include "descriptions/fault_file.hpp"

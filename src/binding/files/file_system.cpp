@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/files/file_system.hpp"
 
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/process/process.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/run/run_context.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/jobs/job_records.hpp"
 
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/observe/profile.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "binding/jobs/jobs.hpp"
-#include "binding/observe/json.hpp"
+#include "binding/observe/json/json.hpp"
 #include "binding/observe/record.hpp"
 #include "network/job_traffic.hpp"
 
@@ -23,7 +23,7 @@ int status_of(const Jobs& jobs);
 struct JobsRun {
   const Jobs& jobs;
   const Record& record;
-  const std::map<std::string, std::string>& algorithms; ///< as in Record::Run
+  const std::map<std::string, std::string>& algorithms; ///< as in RecordRun
   const Fabric& fabric;
   const JobTraffic& traffic;
   std::function<double(LinkId)> bytes_on_link; ///< of all jobs

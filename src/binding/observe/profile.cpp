@@ -3,7 +3,7 @@
 
 #include "base/prefetch.hpp"
 #include "binding/observe/computation_clock.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/observe/rank_counters.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/threads/program_threads.hpp"

@@ -40,7 +40,7 @@ Json fabric_to_json(const Fabric& fabric)
   return json;
 }
 
-Json switches_to_json(const Record::Run& run)
+Json switches_to_json(const RecordRun& run)
 {
   return rows_of(std::views::iota(std::size_t{0}, run.switches.size()), [&](std::size_t index) -> Json {
     const Aggregation& aggregation = run.switches[index];
@@ -135,7 +135,7 @@ public:
 
 // Written row by row: for a fabric with many links, a Json object with all rows would take several times the memory of
 // the fabric itself.
-void Record::write_links(const Run& run, std::ostream& file) const
+void Record::write_links(const RecordRun& run, std::ostream& file) const
 {
   RepeatedNumber bandwidth;
   RepeatedNumber carried;
@@ -258,7 +258,7 @@ Json Record::durations_to_json(int world) const
   });
 }
 
-Json Record::events_to_json(const Run& run) const
+Json Record::events_to_json(const RecordRun& run) const
 {
   return rows_of(events_, [&](const SwitchEvent& event) -> Json {
     return {{"switch", run.fabric.topology().switch_name(event.switch_index)},
@@ -285,7 +285,7 @@ Json Record::host_calls_to_json() const
   });
 }
 
-void Record::write_json(const Run& run, std::ostream& file) const
+void Record::write_json(const RecordRun& run, std::ostream& file) const
 {
   Json first{{"schema", "weft-run/1"},
              {"weft", WEFT_VERSION},

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/histogram.hpp"
-#include "binding/observe/call_durations.hpp"
+#include "binding/observe/json/call_durations.hpp"
 #include "binding/observe/record_part.hpp"
 #include "binding/process/stacks.hpp"
 #include "collective/decision.hpp"
@@ -77,6 +77,8 @@ struct Outcome {
 
 Json outcome_to_json(const Outcome& outcome);
 
+struct RecordRun; // record_run.hpp
+
 class Record {
   struct Key {
     const CollectiveKind* kind;
@@ -128,18 +130,17 @@ public:
   /** Adds a call; called only if events are kept. */
   void add_host_call(HostedCall call) { host_calls_.push_back(std::move(call)); }
 
-  struct Run; ///< facts about the run (record_run.hpp)
   /** Writes the record as JSON text. Deterministic. */
-  void write_json(const Run& run, std::ostream& file) const;
+  void write_json(const RecordRun& run, std::ostream& file) const;
   /** Returns the rows of calls in the job of @p world, or in all jobs. @p algorithms: Run::algorithms. */
   Json calls_to_json(const std::map<std::string, std::string>& algorithms, std::optional<int> world = {}) const;
   /** Returns the distributions of call durations in the job of @p world, if they are recorded. */
   Json durations_to_json(int world) const;
 
 private:
-  Json events_to_json(const Run& run) const;
+  Json events_to_json(const RecordRun& run) const;
   Json host_calls_to_json() const;
-  void write_links(const Run& run, std::ostream& file) const;
+  void write_links(const RecordRun& run, std::ostream& file) const;
 };
 
 } // namespace weft

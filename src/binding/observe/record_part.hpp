@@ -2,7 +2,7 @@
 /* A mechanism's additions to the record, on top of the rows common to all mechanisms. */
 #pragma once
 
-#include "binding/observe/json.hpp"
+#include "binding/observe/json/json.hpp"
 #include "fabric/topology/topology.hpp"
 
 #include <string_view>

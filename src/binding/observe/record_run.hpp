@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #pragma once
 
-#include "binding/observe/json_rows.hpp"
-#include "binding/observe/record.hpp"
+#include "binding/observe/json/json_rows.hpp"
+#include "binding/observe/record_part.hpp"
+#include "binding/process/stacks.hpp"
+#include "fabric/fabric.hpp"
+#include "fabric/forwarding_state.hpp"
+#include "model/mechanism/offload_mode.hpp"
+#include "model/switch/aggregation.hpp"
 
 #include <functional>
 #include <map>
@@ -13,7 +18,7 @@
 namespace weft {
 
 /** Facts about the run that the record needs in addition to the calls. */
-struct Record::Run {
+struct RecordRun {
   const Fabric& fabric;
   OffloadMode mode;
   int ranks             = 0;

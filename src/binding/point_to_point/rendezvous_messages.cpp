@@ -13,7 +13,7 @@
  * For most messages, both sides wait and cannot leave MPI before completion; these need no event. */
 #include "binding/point_to_point/own_messages.hpp"
 
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/observe/profile.hpp"
 
 #include <simgrid/s4u.hpp>

@@ -195,23 +195,23 @@ void RunContext::write_record()
     if (const RecordPart* part = mechanism->report())
       parts.push_back(part);
   const double now = sg::Engine::get_clock();
-  const Record::Run run{fabric,
-                        mode,
-                        ranks_.count(),
-                        ranks_.hosts(),
-                        now,
-                        switches,
-                        std::move(parts),
-                        [this](LinkId link) { return network.bytes_on_link(link); },
-                        [this](int index) { return network.lookups(index); },
-                        algorithms,
-                        stacks_made(),
-                        tunings_off(),
-                        poll_overhead(fabric),
-                        jobs_of_record(now),
-                        spawned_to_json(jobs, fabric),
-                        resolution_of_record(),
-                        packets_of_record()};
+  const RecordRun run{fabric,
+                      mode,
+                      ranks_.count(),
+                      ranks_.hosts(),
+                      now,
+                      switches,
+                      std::move(parts),
+                      [this](LinkId link) { return network.bytes_on_link(link); },
+                      [this](int index) { return network.lookups(index); },
+                      algorithms,
+                      stacks_made(),
+                      tunings_off(),
+                      poll_overhead(fabric),
+                      jobs_of_record(now),
+                      spawned_to_json(jobs, fabric),
+                      resolution_of_record(),
+                      packets_of_record()};
   record_file_.write([&](std::ostream& file) { record.write_json(run, file); });
   write_durations();
 }

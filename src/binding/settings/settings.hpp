@@ -67,7 +67,7 @@ struct Settings {
   bool events = variable("WEFT_EVENTS") == "1";
   /// Output file for every MPI call, in trace format
   std::string calls = variable("WEFT_CALLS");
-  /// Output file for the durations of the calls of jobs (observe/call_durations.hpp)
+  /// Output file for the durations of the calls of jobs (observe/json/call_durations.hpp)
   std::string durations = variable("WEFT_DURATIONS");
   /// File that shows the progress of the run (run/progress_page.hpp)
   std::string progress = variable("WEFT_PROGRESS");

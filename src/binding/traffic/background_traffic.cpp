@@ -2,7 +2,7 @@
 #include "binding/traffic/background_traffic.hpp"
 
 #include "base/error.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/run/run_context.hpp"
 #include "binding/settings/settings.hpp"
 #include "descriptions/disturbance_rows.hpp"

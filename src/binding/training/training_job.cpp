@@ -2,7 +2,7 @@
 #include "binding/training/training_job.hpp"
 
 #include "base/error.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/run/run_context.hpp"
 

@@ -131,7 +131,7 @@ def test_code_that_is_kept_out_of_line_says_why() -> None:
 
 def test_headers_leave_json_to_sources() -> None:
     """CMakeLists.txt compiles the sources that include it as one, as it takes long to compile."""
-    makes = ("binding/observe/json_rows.hpp", "binding/observe/record_run.hpp")
+    makes = ("binding/observe/json/json_rows.hpp", "binding/observe/record_run.hpp")
     included = re.compile(
         r"^#include .({}).".format("|".join((*makes, "nlohmann/json.hpp"))), re.MULTILINE
     )

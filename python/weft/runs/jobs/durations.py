@@ -2,7 +2,7 @@
 """Durations of the same calls in two runs of a job, call by call.
 
 A call of a rank in one run is paired with the call of the same rank, kind and index in the other.
-libweft.so lists the durations (`src/binding/observe/call_durations.hpp`).
+libweft.so lists the durations (`src/binding/observe/json/call_durations.hpp`).
 """
 
 import json

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/mechanisms/multicast/multicast_record.hpp"
-#include "binding/observe/json_rows.hpp"
+#include "binding/observe/json/json_rows.hpp"
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 /* Lists of rows in the record. */
 #pragma once
 
-#include "binding/observe/json.hpp"
+#include "binding/observe/json/json.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/observe/call_durations.hpp"
+#include "binding/observe/json/call_durations.hpp"
 
 #include <nlohmann/json.hpp>
 #include <ostream>
