@@ -40,7 +40,7 @@ public:
 
   Fallback obstacle(const MechanismKind& mechanism) override
   {
-    Mechanism& its = selector_.mechanism(mechanism);
+    Mechanism& its         = selector_.mechanism(mechanism);
     const Fallback its_own = its.obstacle(communicator_, call_);
     if (its_own == Fallback::none && selector_.fabric_.packets().carries() && its.does(*call_.kind) &&
         not its.as_packets(call_))
