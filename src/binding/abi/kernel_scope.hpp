@@ -16,7 +16,10 @@ public:
   KernelScope() { simgrid::kernel::context::Context::set_current(nullptr); }
   KernelScope(const KernelScope&)            = delete;
   KernelScope& operator=(const KernelScope&) = delete;
-  ~KernelScope() { simgrid::kernel::context::Context::set_current(self_); }
+  ~KernelScope() // NOLINT(bugprone-exception-escape): SimGrid's function was found at the start of the run
+  {
+    simgrid::kernel::context::Context::set_current(self_);
+  }
 };
 
 } // namespace weft
