@@ -434,18 +434,14 @@ void PacketLinks::enqueue(std::size_t port, PacketNumber number)
 /** Drops a packet that reaches a full queue, or trims it or the newest one in the queue. */
 void PacketLinks::overflow(LinkId link, PacketPort& out, PacketNumber number)
 {
-  if (pool_[number].in_tree) {
+  if (not trims_ || pool_[number].in_tree) {
     const Packet packet = pool_[number];
     ++work_.dropped;
     pool_.release(number);
-    if (packet.hop == 0)
+    if (packet.in_tree && packet.hop == 0)
       trees_->left(packet.transfer, static_cast<std::uint32_t>(packet.to));
-    trees_->lost(packet);
-    return;
-  }
-  if (not trims_) {
-    ++work_.dropped;
-    pool_.release(number);
+    if (packet.in_tree)
+      trees_->lost(packet);
     return;
   }
   ++work_.trimmed;

@@ -39,12 +39,11 @@ class TreeResends {
     double factor = 1;           ///< of its timeout
   };
 
-  Number window_  = 1;
-  double timeout_ = 0; // seconds
+  Number window_;
+  double timeout_; // seconds
   std::vector<Node> nodes_;
 
 public:
-  TreeResends() = default;
   /** Resends of a call of @p nodes switches and members. Each member has @p window slots, and sends a packet again
    * after @p timeout seconds. */
   TreeResends(std::size_t nodes, Number window, double timeout) : window_(window), timeout_(timeout), nodes_(nodes) {}
