@@ -136,11 +136,16 @@ def _placed(run: Run, row: Mapping[str, Any] | None) -> tuple[int, int | None]:
 # ---- Columns of tables ---------------------------------------------------------------------------
 
 
+def _points(prepared: Prepared) -> list[dict[str, str]]:
+    """Return the values of all keys of each run, as `pairs` compares them."""
+    keys = list(columns(prepared.runs))
+    return [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
+
+
 def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
     """Return the gain of each run of a campaign over the hosts, by column of its table."""
     found = replace(found, rows=own_results(found.rows))
-    keys = list(columns(prepared.runs))
-    points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
+    points = _points(prepared)
     times = _times(found)
     of_row = [times.get(run.digest) for run in prepared.runs]
     certainty_of = of(prepared, found)
@@ -170,8 +175,7 @@ def _cells(name: str, sure: Certainty) -> dict[str, Any]:
 
 def of_jobs(prepared: Prepared, found: Index) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the gain of each job of jobs files by run and job, by column of the table of jobs."""
-    keys = list(columns(prepared.runs))
-    points = [{key: text(run.point.get(key)) for key in keys} for run in prepared.runs]
+    points = _points(prepared)
     rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["jobs"]}
     names = dict.fromkeys(job["job"] for row in rows.values() for job in row["jobs"])
     against = [

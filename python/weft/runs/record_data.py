@@ -788,16 +788,17 @@ class JobPart(_JobResult, kw_only=True):
     @property
     def speed_up(self) -> float | None:
         """Time without offloading divided by the time with offloading; None if unknown."""
-        if not self.without_offload or not self.without_offload.time_s or not self.time_s:
-            return None
-        return self.without_offload.time_s / self.time_s
+        return self._speed_up_over(self.without_offload)
 
     @property
     def speed_up_over_best(self) -> float | None:
         """Speed-up of offloading over the hosts' fastest algorithms; None if unknown."""
-        if not self.with_best or not self.with_best.time_s or not self.time_s:
+        return self._speed_up_over(self.with_best)
+
+    def _speed_up_over(self, other: AlonePart | UnsetType) -> float | None:
+        if not other or not other.time_s or not self.time_s:
             return None
-        return self.with_best.time_s / self.time_s
+        return other.time_s / self.time_s
 
     @property
     def not_measured(self) -> str | None:
