@@ -484,6 +484,11 @@ inline bool is_active(MPI_Request request)
 {
   return request != MPI_REQUEST_NULL && (layout_of(request).flags & (PREPARED_FLAG | FINISHED_FLAG)) == 0;
 }
+/** Returns whether a request sends or receives data of a one-sided call. */
+inline bool is_one_sided(const RequestLayout& request)
+{
+  return (request.flags & ONE_SIDED_FLAG) != 0;
+}
 /** Flags of a request that represents a non-blocking collective: MPI_REQ_PERSISTENT | MPI_REQ_NBC. */
 constexpr unsigned NONBLOCKING_COLLECTIVE_FLAGS = 0x10001;
 

@@ -73,7 +73,7 @@ void OwnMessages::match(Index number, MPI_Request receive, int source, int tag)
     deliver(number);
     return;
   }
-  if (message.detached) // the receive buffer must not be read before completion
+  if (message.detached && not is_one_sided(fields)) // the receive buffer must not be read before completion
     copy_to_receive(message);
   if (not message.left)
     leave(number);

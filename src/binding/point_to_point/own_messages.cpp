@@ -115,15 +115,17 @@ void OwnMessages::find(Place& place, aid_t actor) const
 bool OwnMessages::start(MPI_Request request)
 {
   RequestLayout& fields = fields_of(request);
-  if ((fields.flags & simgrid::smpi::ONE_SIDED_FLAG) != 0 || fields.source == MPI_PROC_NULL ||
-      fields.destination == MPI_PROC_NULL)
+  if (fields.source == MPI_PROC_NULL || fields.destination == MPI_PROC_NULL)
     return false;
   const bool receives = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0;
-  if (not receives && place_of(fields.destination).gone)
+  if (not receives && (place_of(fields.destination).gone || place_of(fields.source).gone))
     return false; // SMPI reports the error
   prepare(fields, request);
   ++started_;
-  if (receives)
+  if (is_one_sided(fields) && receives)
+    match(*std::exchange(one_sided_[calling_actor()], std::nullopt), request, static_cast<int>(fields.source),
+          fields.tag);
+  else if (receives)
     post(request);
   else
     send(request);
@@ -175,12 +177,19 @@ void OwnMessages::send(MPI_Request request)
   const MessageCosts& its = network().costs;
   const Bytes size(static_cast<double>(fields.size));
   const bool synchronous = (fields.flags & SYNCHRONOUS_FLAG) != 0;
-  fields.detached        = not synchronous && ((fields.flags & BUFFERED_FLAG) != 0 || detaches(fields.size));
+  const bool buffered    = (fields.flags & (BUFFERED_FLAG | ONE_SIDED_FLAG)) != 0;
+  fields.detached        = not synchronous && (buffered || detaches(fields.size));
   if (fields.detached)
     fields.flags |= ENDED_FLAG;
   pay_for_send(fields);
 
-  const Index number  = new_message(request);
+  const Index number = new_message(request);
+  if (is_one_sided(fields)) {
+    keep(messages_[number]);
+    leave(number);
+    one_sided_[calling_actor()] = number;
+    return;
+  }
   const auto endpoint = endpoints_.of(fields.destination, fields.comm);
   const int source    = static_cast<int>(fields.source);
   Message& message    = messages_[number];

@@ -7,6 +7,9 @@
  * leaves; the receiver of a detached message pays in Request::finish_wait, which remains SMPI's. If the MPI library
  * progresses only inside calls, rendezvous messages also wait for ranks that compute (rendezvous_messages.cpp).
  *
+ * Data of a one-sided call is a message that leaves immediately. SMPI posts its receive next, on behalf of the other rank
+ * if need be. The data is copied into the window, or from it into the origin's buffer, when it has arrived.
+ *
  * Messages are matched when they are sent or when their receive is posted, in the order of these calls. An endpoint
  * that has used MPI_ANY_SOURCE gets the messages of one instant after all ranks have run, in the order of their
  * senders' ranks, so that matches do not depend on the order in which SimGrid runs the ranks. */
@@ -118,6 +121,7 @@ class OwnMessages : public Receiving, public Due, public ProgressedCall, public 
   std::unordered_map<MPI_Request, aid_t> other_waiters_; // threads that wait for requests of their rank, by request
   bool receives_next_ = false;                           // true if a rank has made a matched receive
   ActorMap<std::optional<Index>> next_received_;
+  ActorMap<std::optional<Index>> one_sided_; // by caller: data of a one-sided call, whose receive follows
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_; // signals of requests that have an activity
   std::map<aid_t, Probing> probing_;
