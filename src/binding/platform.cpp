@@ -314,6 +314,12 @@ void check_packet_run(const weft::Fabric& fabric)
     refuse("--no-contention", "but packets queue at links");
 }
 
+/** Returns whether SimGrid carries all messages and flows on a fabric: a link is simulated by one network only. */
+bool carries_by_simgrid()
+{
+  return weft::settings().point_to_point != "weft" || weft::OwnMessages::refusal().has_value();
+}
+
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
 {
   describe_network();
@@ -335,8 +341,8 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   weft::InjectedFaults::serve(context);
   context.make_host_network = [&context, &fabric, &zone](weft::MessageCosts costs) {
     const std::string& flows = weft::settings().host_flows;
-    if (flows == "simgrid")
-      return weft::make_simgrid_host_network(zone, std::move(costs));
+    if (flows == "simgrid" || carries_by_simgrid())
+      return weft::make_simgrid_fabric_network(fabric, zone, std::move(costs));
     return weft::make_fabric_host_network(
         fabric, zone, std::move(costs), flows != "unfolded" && weft::is_on(weft::TuningId::schedule_coalescing),
         context.traffic ? &*context.traffic : nullptr, context.call_recovery ? &context.state : nullptr,

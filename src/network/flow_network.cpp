@@ -36,11 +36,11 @@ std::uint32_t hash_of(const std::vector<int>& resources)
 } // namespace
 
 FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
-                         OtherTraffic* others, bool folds)
-    : agenda_(agenda), ways_(ways), others_(others), folds_(folds), vary_(ways.vary()), special_(vary_),
+                         bool folds)
+    : agenda_(agenda), ways_(ways), folds_(folds), vary_(ways.vary()), special_(vary_),
       follows_(ways.follows()), reports_ends_(vary_ || follows_),
       fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
-      recent_(static_cast<std::size_t>(vertices)), visited_(capacities.size())
+      recent_(static_cast<std::size_t>(vertices)), resources_(capacities.size())
 {
   agenda.tell(*this);
 }
@@ -49,7 +49,7 @@ void FlowNetwork::set_resolution(TimeResolution resolution)
 {
   updates_.set_resolution(resolution);
   if (resolution.automatic && not follows_)
-    queues_.emplace(visited_.size());
+    queues_.emplace(resources_);
 }
 
 void FlowNetwork::share_by_class(std::vector<int> tails, bool of_source)
@@ -244,7 +244,7 @@ void FlowNetwork::end_groups()
   }
   if (not std::ranges::is_sorted(ending_, {}, &Ending::joined))
     std::ranges::sort(ending_, {}, &Ending::joined);
-  // A receiver may cause the handover of further flows.
+  // A receiver may change further groups.
   for (const Ending& one : ending_)
     if (groups_[one.group].version == one.version)
       end_members(one.group, one.version);
@@ -329,17 +329,10 @@ bool FlowNetwork::may_join(FlowNumber number)
 
 void FlowNetwork::join(FlowNumber number)
 {
-  Flow& flow                        = flows_[number];
-  const std::vector<int>& resources = flow.way.resources;
+  Flow& flow = flows_[number];
   if (not off_.empty() && not may_join(number))
     return;
   flow.state = State::flowing;
-  if (others_ && std::ranges::any_of(resources, [this](int resource) { return others_->use(resource); })) {
-    for (const int resource : resources)
-      yield(resource);
-    hand_over(number, flow.way.volume); // even if it is empty, since it fails if a link is off
-    return;
-  }
   if (has_turn(flow)) {
     queue(number);
     return;
@@ -496,17 +489,6 @@ void FlowNetwork::lose_last_packets(FlowNumber number)
   cutting_->cut(std::move(rest));
 }
 
-void FlowNetwork::ends_elsewhere(FlowNumber flow, Seconds time)
-{
-  agenda_.add(time, *this, due_of(flow, flows_[flow].version));
-}
-
-void FlowNetwork::fails_elsewhere(FlowNumber flow, const std::string& why)
-{
-  for (const InFlight& one : release(flow))
-    one.receiver->failed(one.number, why);
-}
-
 double FlowNetwork::load(int resource, Seconds now) const
 {
   double sum = 0;
@@ -543,24 +525,6 @@ void FlowNetwork::set_rate(Group& group, double rate) const
   group.rate = rate;
   group.ends = rate > 0 ? group.since + std::max(0.0, group.members.front().until - group.served) / rate : NEVER;
   ++group.version;
-}
-
-/** Collects all groups that share resources, directly or transitively, with the groups of @p resource. */
-void FlowNetwork::collect(int resource)
-{
-  component_.clear();
-  const auto add = [this](int one) {
-    if (std::exchange(visited_[static_cast<std::size_t>(one)], visit_) == visit_)
-      return;
-    for (const IncrementalFairShare::User& user : fair_share_.users(one))
-      if (std::exchange(groups_[user.flow].visited, visit_) != visit_)
-        component_.push_back(user.flow);
-  };
-  add(resource);
-  // The loop appends to it. NOLINTNEXTLINE(modernize-loop-convert)
-  for (std::size_t at = 0; at < component_.size(); ++at)
-    for (const IncrementalFairShare::Use& use : fair_share_.uses(component_[at]))
-      add(use.resource);
 }
 
 /** Registers a change for the next update. Until then its group @p number, if there is one, continues at its present
@@ -701,7 +665,7 @@ void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
     if (const double left = one.until - group.served; left < NOTHING) {
       end_now(one.flow);
     } else {
-      flows_[one.flow].state = State::elsewhere; // no longer in a group
+      flows_[one.flow].state = State::ended; // no longer in a group
       rests.push_back(take_rest(one.flow, left, agenda_.now().value()));
     }
   }
@@ -709,7 +673,7 @@ void FlowNetwork::cut_group(GroupNumber number, std::vector<CutFlow>& rests)
 
 void FlowNetwork::turn_off(const std::vector<int>& resources)
 {
-  off_.resize(visited_.size());
+  off_.resize(resources_);
   std::vector<CutFlow> rests;
   for (const int resource : resources) {
     off_[static_cast<std::size_t>(resource)] = true;
@@ -726,7 +690,7 @@ void FlowNetwork::turn_off(const std::vector<int>& resources)
 
 void FlowNetwork::turn_on(const std::vector<int>& resources)
 {
-  off_.resize(visited_.size());
+  off_.resize(resources_);
   for (const int resource : resources)
     off_[static_cast<std::size_t>(resource)] = false;
 }
@@ -812,12 +776,12 @@ bool FlowNetwork::resume(CutFlow& rest)
   return true;
 }
 
-/** Returns a flow of start() that was not handed over; NONE if there is none. */
+/** Returns a flow of start() that is in flight; NONE if there is none. */
 FlowNumber FlowNetwork::find_started(const Receiving& receiver, std::uint64_t message) const
 {
   for (FlowNumber number = 0; number < flows_.size(); ++number) {
     const Flow& flow = flows_[number];
-    if (flow.from < 0 && flow.state != State::elsewhere && not flow.messages.empty() &&
+    if (flow.from < 0 && flow.state != State::ended && not flow.messages.empty() &&
         flow.messages.front().receiver == &receiver && flow.messages.front().number == message)
       return number;
   }
@@ -856,38 +820,13 @@ std::optional<double> FlowNetwork::cancel(const Receiving& receiver, std::uint64
   return part;
 }
 
-/** Hands a flow over with @p left bytes remaining in each of its copies. */
-void FlowNetwork::hand_over(FlowNumber number, double left)
-{
-  Flow& flow = flows_[number];
-  flow.state = State::elsewhere;
-  ++flow.version;
-  others_->take(number, flow.way, left, flow.messages.size());
-}
-
 /** Ends a flow at this instant, if its group is no longer in use. */
 void FlowNetwork::end_now(FlowNumber number)
 {
-  flows_[number].state = State::elsewhere;
-  ++flows_[number].version;
-  ends_elsewhere(number, agenda_.now());
-}
-
-void FlowNetwork::yield(int resource)
-{
-  if (not flows_over(resource))
-    return;
-  ++visit_;
-  collect(resource);
-  for (const GroupNumber number : component_) {
-    const std::vector<Member> members = dissolve(number);
-    const Group& group                = groups_[number];
-    for (const Member& one : members)
-      if (const double left = one.until - group.served; left < NOTHING)
-        end_now(one.flow);
-      else
-        hand_over(one.flow, left);
-  }
+  Flow& flow = flows_[number];
+  flow.state = State::ended;
+  ++flow.version;
+  agenda_.add(agenda_.now(), *this, due_of(number, flow.version));
 }
 
 } // namespace weft

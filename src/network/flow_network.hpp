@@ -18,9 +18,7 @@
  *
  * Short messages queue at links that many short messages, but no long flows, share (LinkQueues).
  *
- * Links may be shared by class instead (sharing/class_fair_share.hpp); all flows of a group are then of one class.
- *
- * Links may have users outside this network (OtherTraffic). Flows on such links are handed over. */
+ * Links may be shared by class instead (sharing/class_fair_share.hpp); all flows of a group are then of one class. */
 #pragma once
 
 #include "base/units.hpp"
@@ -104,20 +102,6 @@ public:
 
 using FlowNumber = std::size_t;
 
-/** Users of links outside the FlowNetwork. */
-class OtherTraffic {
-public:
-  OtherTraffic()                               = default;
-  OtherTraffic(const OtherTraffic&)            = delete;
-  OtherTraffic& operator=(const OtherTraffic&) = delete;
-  virtual ~OtherTraffic()                      = default;
-  /** Returns whether a resource has another user, or may get one before this network is notified. */
-  virtual bool use(int resource) = 0;
-  /** Takes over the remainder of a flow: @p copies copies with @p left bytes each. Calls FlowNetwork::ends_elsewhere or
-   * fails_elsewhere at its end. */
-  virtual void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) = 0;
-};
-
 /** Message of a flow, or the flow itself if start() began it. */
 struct InFlight {
   Receiving* receiver  = nullptr;
@@ -164,7 +148,7 @@ public:
 private:
   static constexpr FlowNumber NONE = std::numeric_limits<FlowNumber>::max();
   static constexpr double NEVER    = std::numeric_limits<double>::infinity();
-  enum class State : std::uint8_t { idle, starting, flowing, queued, elsewhere };
+  enum class State : std::uint8_t { idle, starting, flowing, queued, ended };
   using GroupNumber                     = IncrementalFairShare::FlowNumber;
   static constexpr GroupNumber NO_GROUP = std::numeric_limits<GroupNumber>::max();
   struct Flow {
@@ -200,7 +184,6 @@ private:
     double opened         = 0; // time at which the group's first member joined
     double volume         = 0; // volume of the member that joined last
     std::uint32_t version = 0; // version of `ends`
-    std::uint64_t visited = 0;
     std::vector<Member> members; // heap by end; the next member to end is in front
   };
   struct Ending { // group with a member that ends now
@@ -219,7 +202,6 @@ private:
 
   Agenda& agenda_;
   MessageRoutes& ways_;
-  OtherTraffic* others_;
   bool folds_;
   bool vary_;                            // true if capacities depend on users
   bool special_;                         // true if capacities depend on users, or links are shared by class
@@ -237,13 +219,11 @@ private:
   std::vector<Ending> ending_;
   std::vector<Recent> recent_;         // by vertex
   FlowNumber idle_ = NONE;             // list of idle flows that did not start from a vertex
-  std::vector<std::uint64_t> visited_; // by resource: number of the last visit
+  std::size_t resources_; // number of them
   Work work_;
   UpdateSchedule updates_;
   std::optional<LinkQueues> queues_;
-  std::uint64_t visit_  = 0;
   std::uint64_t joined_ = 0; // number of flows that have joined
-  std::vector<GroupNumber> component_;
   std::vector<InFlight> spare_; // reused to avoid allocations
   std::vector<bool> off_;       // by resource; empty until one goes off
   CutFlows* cutting_  = nullptr;
@@ -283,8 +263,6 @@ private:
   bool wait_for_changes();
   double duration(const std::vector<GroupNumber>& changed) const;
   void update_specially();
-  void collect(int resource);
-  void hand_over(FlowNumber number, double left);
   bool is_off(const std::vector<int>& resources) const;
   CutFlow take_rest(FlowNumber number, double left, double since);
   std::vector<Member> dissolve(GroupNumber number);
@@ -298,10 +276,10 @@ private:
 
 public:
   /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices, the first of which
-   * are hosts. @p agenda, @p ways and @p others must outlive the network. @p folds: coalesces equal messages, which
-   * does not change times. */
+   * are hosts. @p agenda and @p ways must outlive the network. @p folds: coalesces equal messages, which does not change
+   * times. */
   FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
-              OtherTraffic* others = nullptr, bool folds = true);
+              bool folds = true);
 
   /** Shares resources by class; call it before any flow starts. @p tails: see ClassFairShare. @p of_source: the class
    * of a message is the vertex that it leaves, not its FlowRoute::share_class. */
@@ -322,9 +300,6 @@ public:
   /** Starts a flow over @p way at @p time, which may be later than the agenda's time. @p receiver, which must outlive
    * the flow, is notified of its end or failure. */
   void start(const FlowRoute& way, Seconds time, Receiving& receiver, std::uint64_t message);
-  /** Records that @p resource has another user: flows on it are handed over, with all flows that share resources with
-   * them. */
-  void yield(int resource);
   const Work& work() const { return work_; }
   /** Returns the sum of the rates on a resource in bytes per second, without flows that have joined at @p now. */
   double load(int resource, Seconds now) const;
@@ -350,15 +325,11 @@ public:
   /** Sends the remainder of a cut flow again now: a message on its current route, a flow of start() on its old one,
    * with its latency. Returns false, and does nothing, if that route is off. */
   bool resume(CutFlow& rest);
-  /** Returns the fraction of the volume of a flow of start() that has not arrived; nothing if the flow was handed over
-   * or does not exist. */
+  /** Returns the fraction of the volume of a flow of start() that has not arrived; nothing if there is no such
+   * flow. */
   std::optional<double> left(const Receiving& receiver, std::uint64_t message) const;
   /** Ends a flow of start() without notifying its receiver. Returns the result of left(). */
   std::optional<double> cancel(const Receiving& receiver, std::uint64_t message);
-  /** Records that a flow that was handed over ends at @p time, which may be now. */
-  void ends_elsewhere(FlowNumber flow, Seconds time);
-  /** Records that a flow that was handed over has failed. @p why is shown to users. */
-  void fails_elsewhere(FlowNumber flow, const std::string& why);
 
   void due(std::uint64_t what) override;
   void settle() override;

@@ -278,7 +278,7 @@ TEST_F(FlowNetworkTest, FoldingChangesNoTime)
   for (int attempt = 0; attempt < 200; ++attempt) {
     Agenda unfolded_agenda;
     Arrivals unfolded(unfolded_agenda);
-    FlowNetwork each(unfolded_agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, nullptr, false);
+    FlowNetwork each(unfolded_agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, false);
     Agenda folded_agenda;
     Arrivals folded(folded_agenda);
     FlowNetwork together(folded_agenda, ways_, StarRoutes::capacities(), StarRoutes::HOSTS);
@@ -486,85 +486,6 @@ TEST_F(FlowNetworkTest, TimesOfFlowsOverManyLinksAreThoseOfFullSolves)
     for (std::uint64_t number = 0; number < ended.size(); ++number)
       ASSERT_NEAR(arrivals.times.at(number), ended[number], 1e-9 * ended[number]);
   }
-}
-
-/** User of a link that appears during the run and completes flows handed to it instantly. */
-class SomebodyElse : public OtherTraffic {
-public:
-  int used = -1;
-  std::vector<double> taken;
-  FlowNumber last = 0;
-  bool use(int resource) override { return resource == used; }
-  void take(FlowNumber flow, const FlowRoute& /*way*/, double left, std::size_t copies) override
-  {
-    last = flow;
-    taken.push_back(left * static_cast<double>(copies));
-  }
-};
-
-TEST_F(FlowNetworkTest, HandsOverWhoeverSharesWithOthers)
-{
-  SomebodyElse others;
-  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
-  network.send(0, 1, Bytes(100), 1, arrivals_, 1);
-  network.send(2, 1, Bytes(100), 1, arrivals_, 2); // shares host 1's cable
-  network.send(3, 4, Bytes(100), 1, arrivals_, 3); // shares no link
-  agenda_.run_until(Seconds(3));
-  EXPECT_TRUE(network.flows_over(0));
-  network.yield(0);
-  EXPECT_EQ(others.taken, (std::vector<double>{90, 90}));
-  EXPECT_FALSE(network.flows_over(0));
-  network.ends_elsewhere(others.last, Seconds(50));
-  agenda_.run_until(Seconds(100));
-  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 50}, {3, 11}}));
-  others.used = 0;
-  network.send(0, 5, Bytes(70), 1, arrivals_, 4);
-  agenda_.run_until(Seconds(200));
-  EXPECT_EQ(others.taken.back(), 70);
-}
-
-TEST_F(FlowNetworkTest, HandsOverEmptyFlows)
-{
-  SomebodyElse others;
-  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
-  others.used = 0;
-  network.send(0, 5, Bytes(), 1, arrivals_, 1);
-  agenda_.run_until(Seconds(100));
-  EXPECT_EQ(others.taken, (std::vector<double>{0}));
-  EXPECT_TRUE(arrivals_.times.empty());
-}
-
-TEST_F(FlowNetworkTest, HandsOverFlowsOverManyLinks)
-{
-  SomebodyElse others;
-  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
-  network.start(tree({0, 1, 7, 8}, 100), Seconds(0), arrivals_, 1);
-  agenda_.run_until(Seconds(4));
-  network.yield(8);
-  EXPECT_EQ(others.taken, (std::vector<double>{80}));
-  network.fails_elsewhere(others.last, "link off"); // that flow is no longer in flight
-  agenda_.clear();
-  network.start(tree({0, 1}, 200), Seconds(5), arrivals_, 2);
-  agenda_.run_until(Seconds(100));
-  EXPECT_EQ(arrivals_.times, (std::map<std::uint64_t, double>{{2, 27}}));
-}
-
-// Two flows share a link, so the end of the first is on the agenda when they are handed over.
-TEST_F(FlowNetworkTest, NoticesEndsAfterTheAgendaHasBeenCleared)
-{
-  SomebodyElse others;
-  FlowNetwork network(agenda_, ways_, StarRoutes::capacities(), StarRoutes::HOSTS, &others);
-  network.send(0, 1, Bytes(100), 1, arrivals_, 1);
-  network.send(0, 1, Bytes(100), 0.5, arrivals_, 2);
-  agenda_.run_until(Seconds(3));
-  network.yield(0);
-  network.fails_elsewhere(0, "link off");
-  network.fails_elsewhere(1, "link off");
-  agenda_.clear();
-  network.send(2, 3, Bytes(100), 1, arrivals_, 3);
-  network.send(2, 3, Bytes(100), 0.5, arrivals_, 4);
-  agenda_.run_until(Seconds(1000));
-  EXPECT_EQ(arrivals_.times.size(), 2U);
 }
 
 // ---- Resolution

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/messages/fabric_messages.hpp"
 
+#include "binding/messages/zone_routes.hpp"
 #include "binding/settings/settings.hpp"
 #include "network/nic_queues.hpp"
 #include "packets/packet_network.hpp"
@@ -21,73 +22,6 @@ namespace sg = simgrid::s4u;
 
 namespace weft {
 namespace {
-
-/** Routes whose messages the zone counts. */
-class ZoneRoutes : public FabricRoutes {
-  FabricZone& zone_;
-  std::size_t links_;
-  const bool repeats_;
-  double part_                            = 1; // fraction of the message that is sent
-  ForwardingState::MessageNumber started_ = ForwardingState::NONE;
-
-public:
-  ZoneRoutes(const Fabric& fabric, FabricZone& zone)
-      : FabricRoutes(fabric), zone_(zone), links_(fabric.links().size()),
-        repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
-  {
-  }
-  ZoneRoutes(const FabricState* known, FabricZone& zone)
-      : FabricRoutes(known), zone_(zone), links_(known->fabric().links().size()),
-        repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
-  {
-  }
-
-  bool repeats() const override { return repeats_; }
-  void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
-  void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override
-  {
-    started_ = ForwardingState::NONE;
-    FabricRoutes::find(from, to, bytes, missed, into);
-    into.known_as = started_;
-    if (zone_.has_jitter())
-      add_jitter(from, into);
-    zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
-  }
-  void find_rest(int from, int to, Bytes bytes, double missed, double part, FlowRoute& into) override
-  {
-    part_ = part;
-    find(from, to, bytes, missed, into);
-    part_ = 1;
-  }
-  bool vary() const override { return zone_.ports_bound(); }
-  void left(const FlowRoute& way) override
-  {
-    FabricRoutes::left(way);
-    zone_.end_message(way.known_as);
-  }
-  double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
-
-private:
-  void add_jitter(int from, FlowRoute& into)
-  {
-    std::vector<LinkId> links; // without shared media and memories
-    std::ranges::copy_if(into.resources, std::back_inserter(links),
-                         [this](int resource) { return std::cmp_less(resource, links_); });
-    links.resize(links.size() /
-                 static_cast<std::size_t>(stripes())); // one of the routes, since their stripes arrive together
-    into.latency += zone_.next_jitter(links, from).value();
-  }
-
-protected:
-  Bytes sent_of(Bytes bytes) const { return bytes * part_; }
-  bool is_rest() const { return part_ < 1; }
-  Seconds start(const Route& route, int from, int to, Bytes bytes) override
-  {
-    const ForwardingState::Start started = zone_.count_message(route, from, to, sent_of(bytes));
-    started_                             = started.message;
-    return started.added;
-  }
-};
 
 /** Routes whose messages are also counted by job. */
 class JobRoutes : public ZoneRoutes {
@@ -124,6 +58,11 @@ public:
   }
 
 protected:
+  void count_storage(int resource, int from, int to, Bytes bytes) override
+  {
+    traffic_.count_bytes(job(from, to), resource, bytes);
+    ZoneRoutes::count_storage(resource, from, to, bytes);
+  }
   Seconds start(const Route& route, int from, int to, Bytes bytes) override
   {
     for (const LinkId link : route.links)
@@ -238,57 +177,6 @@ public:
   }
 };
 
-/** SimGrid's flows, as traffic outside the flow network. */
-class ZoneFlows : public OtherTraffic, public Due {
-  FabricZone& zone_;
-  HostNetwork& network_;
-  FlowNetwork* flows_ = nullptr;
-
-public:
-  ZoneFlows(FabricZone& zone, HostNetwork& network) : zone_(zone), network_(network) {}
-
-  void serve(FlowNetwork& flows)
-  {
-    flows_ = &flows;
-    zone_.on_use([this](int resource) {
-      if (not flows_->flows_over(resource))
-        return;
-      network_.call_after(Seconds(), *this, static_cast<std::uint64_t>(resource));
-    });
-  }
-
-  bool use(int resource) override { return zone_.uses(resource); }
-  void due(std::uint64_t resource) override { flows_->yield(static_cast<int>(resource)); }
-
-  void take(FlowNumber flow, const FlowRoute& way, double left, std::size_t copies) override
-  {
-    // The copies become one flow with the sum of their bytes and weights.
-    const auto times = static_cast<double>(copies);
-    StreamRequest request;
-    request.sharing_latency = Seconds(way.penalty / times);
-    request.wire            = Bytes(left * times);
-    request.rate_limit      = BytesPerSecond(way.bound * times);
-    request.exact           = true;
-    simgrid::kernel::actor::simcall_answered([&] {
-      for (const int resource : way.resources)
-        request.links.push_back(zone_.resource(resource));
-      zone_.streams().start(
-          request, [this, flow, message = way.known_as](const FlowResult& result) { ended(flow, message, result); });
-    });
-  }
-
-private:
-  void ended(FlowNumber flow, ForwardingState::MessageNumber message, const FlowResult& result)
-  {
-    zone_.end_message(message); // before SimGrid's solver queries capacities
-    if (result.arrived())
-      flows_->ends_elsewhere(flow, Seconds(sg::Engine::get_clock()));
-    else
-      flows_->fails_elsewhere(flow, result.failure);
-    network_.wake();
-  }
-};
-
 /** Flows and messages of offloaded calls. */
 class CallFlows : public Receiving, public Due {
   struct Message {
@@ -364,20 +252,10 @@ public:
     network_.call_after(Seconds(), *this, 0);
   }
 
-  void start_on_storage(FabricRoutes& routes, VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
+  void start_on_storage(ZoneRoutes& routes, VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                         BytesPerSecond limit, FlowEnd done)
   {
-    const int stripes = routes.find_for_storage(from, to, bytes, way_);
-    const Bytes stripe(way_.volume);
-    for (const int resource : way_.resources)
-      if (fabric_.counts(resource, from, to)) {
-        zone_.count_bytes(resource, stripe);
-        if (traffic_)
-          traffic_->count_bytes(traffic_->job_between(from, to), resource, stripe);
-      }
-    for (int copy = 0; copy < stripes; ++copy) // all stripes load it
-      way_.resources.insert(way_.resources.end(), storage.begin(), storage.end());
-    way_.bound = std::min(way_.bound, limit.value() / stripes);
+    routes.find_storage_flow(from, to, storage, bytes, limit, way_);
     if (classes_.sharing() == LinkSharing::host)
       way_.share_class = from;
     else if (classes_.sharing() == LinkSharing::job)
@@ -556,7 +434,6 @@ class FabricHostNetwork : public HostNetwork {
   JobTraffic* traffic_; // null if there is one job
   std::unique_ptr<ZoneRoutes> ways_;
   FabricZone& zone_;
-  ZoneFlows others_;
   CallFlows offloaded_;
   FlowNetwork flows_;
   std::optional<PacketNetwork> packets_; // for messages between hosts, if the fabric simulates packets
@@ -566,8 +443,7 @@ class FabricHostNetwork : public HostNetwork {
   std::optional<NicQueues> nics_;        // present if NICs limit the message rate
   std::deque<QueuedMessages> queued_;    // in front of flows_, messages_ and background_
   std::unordered_map<const Messages*, QueuedMessages*> queue_before_;
-  std::optional<Recovery> recovery_;                          // in runs with faults
-  const bool simgrids_ = not need_of_simgrid_flows().empty(); // flows of offloaded calls
+  std::optional<Recovery> recovery_; // in runs with faults
 
   /** Returns the network of messages between hosts. */
   Messages& network() { return packets_ ? static_cast<Messages&>(*packets_) : flows_; }
@@ -597,10 +473,9 @@ public:
         own_traffic_(not traffic && classes_.sharing() == LinkSharing::job ? std::optional(one_job(fabric))
                                                                            : std::nullopt),
         traffic_(own_traffic_ ? &*own_traffic_ : traffic), ways_(make_routes(fabric, known, zone, traffic_, classes_)),
-        zone_(zone), others_(zone, *this), offloaded_(fabric, zone, *this, traffic_, classes_),
-        flows_(agenda_, *ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), &others_, folds)
+        zone_(zone), offloaded_(fabric, zone, *this, traffic_, classes_),
+        flows_(agenda_, *ways_, capacities_of(fabric), fabric.host_count() + fabric.switch_count(), folds)
   {
-    others_.serve(flows_);
     offloaded_.serve(flows_);
     flows_.set_resolution(fabric.resolution());
     if (fabric.packets().carries()) {
@@ -627,12 +502,7 @@ public:
   TreeNetwork* trees() override { return trees_ ? &*trees_ : nullptr; }
   void start_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world, FlowEnd done) override
   {
-    if (not simgrids_) {
-      offloaded_.start(flow, latency, sharing, world, std::move(done));
-      return;
-    }
-    offloaded_.count_for(world, flow);
-    zone_.start_flow(flow, latency, sharing, std::move(done));
+    offloaded_.start(flow, latency, sharing, world, std::move(done));
   }
   std::uint64_t start_breakable_flow(const StreamFlow& flow, Seconds latency, Seconds sharing, int world,
                                      FlowEnd done) override
@@ -655,10 +525,7 @@ public:
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
   {
-    if (simgrids_)
-      zone_.transfer(from, to, bytes, std::move(done));
-    else
-      offloaded_.send(from, to, bytes, world, std::move(done));
+    offloaded_.send(from, to, bytes, world, std::move(done));
   }
   void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                           BytesPerSecond limit, FlowEnd done) override
@@ -691,7 +558,7 @@ public:
       const bool is_pool = fabric_.sprays() && resource != link;
       most               = std::max(most, is_pool ? load / fabric_.links_of_pool(link) : load);
     }
-    return zone_.use_of(link) + most;
+    return most;
   }
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Messages of host schedules on a fabric: weft's own flows while no SimGrid traffic uses their links, otherwise SimGrid
- * flows over the same links. */
+/* Messages and flows on a fabric, carried by weft's network. */
 #pragma once
 
 #include "binding/messages/host_network.hpp"

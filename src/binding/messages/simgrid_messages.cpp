@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/messages/simgrid_messages.hpp"
 
+#include "binding/messages/zone_routes.hpp"
+
 #include <simgrid/s4u.hpp>
+#include <simgrid/simcall.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +24,10 @@ StreamFlow part_of(StreamFlow flow, double part)
 }
 
 class SimGridMessages : public HostNetwork, public Messages {
+protected:
   Network& network_;
+
+private:
   ResentTransfers* resent_; // null: failures are reported
 
 public:
@@ -72,7 +78,7 @@ public:
              [this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
   }
 
-private:
+protected:
   void ended(Receiving& receiver, std::uint64_t message, const FlowResult& result)
   {
     if (not result.arrived()) {
@@ -80,10 +86,11 @@ private:
       return;
     }
     arrivals_.push_back({&receiver, message});
-    agenda_.add(Seconds(sg::Engine::get_clock()), due_, arrivals_.size() - 1);
+    agenda_.add(now(), due_, arrivals_.size() - 1);
     wake();
   }
 
+private:
   struct Arrival {
     Receiving* receiver;
     std::uint64_t message;
@@ -106,7 +113,71 @@ private:
   ArrivalDue due_{arrivals_};
 };
 
+/** On a fabric, messages are streams over the resources that weft's network would use. */
+class SimGridFabricMessages : public SimGridMessages {
+  FabricZone& zone_;
+  ZoneRoutes ways_;
+  FlowRoute way_;
+
+public:
+  SimGridFabricMessages(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs)
+      : SimGridMessages(zone, std::move(its_costs), nullptr), zone_(zone), ways_(fabric, zone)
+  {
+  }
+
+  void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
+  {
+    ways_.find(from, to, bytes, missed, way_);
+    start_for(receiver, message);
+  }
+  void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
+  {
+    ways_.find_on_sockets(message, way_);
+    start_for(receiver, number);
+  }
+  void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
+  {
+    ways_.find_work(work, way_);
+    start_for(receiver, number);
+  }
+  void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
+                          BytesPerSecond limit, FlowEnd done) override
+  {
+    ways_.find_storage_flow(from, to, storage, bytes, limit, way_);
+    start(std::move(done));
+  }
+
+private:
+  void start_for(Receiving& receiver, std::uint64_t message)
+  {
+    start([this, &receiver, message](const FlowResult& result) { ended(receiver, message, result); });
+  }
+
+  void start(FlowEnd done)
+  {
+    StreamRequest request;
+    request.base_latency    = Seconds(way_.latency);
+    request.sharing_latency = Seconds(way_.penalty);
+    request.wire            = Bytes(way_.volume);
+    request.rate_limit      = BytesPerSecond(way_.bound);
+    request.exact           = true;
+    simgrid::kernel::actor::simcall_answered([&] {
+      for (const int resource : way_.resources)
+        request.links.push_back(zone_.resource(resource));
+      zone_.streams().start(request, [this, number = way_.known_as, done = std::move(done)](const FlowResult& result) {
+        zone_.end_message(number); // before SimGrid's solver queries capacities
+        done(result);
+      });
+    });
+  }
+};
+
 } // namespace
+
+std::unique_ptr<HostNetwork> make_simgrid_fabric_network(const Fabric& fabric, FabricZone& zone, MessageCosts costs)
+{
+  return std::make_unique<SimGridFabricMessages>(fabric, zone, std::move(costs));
+}
 
 std::unique_ptr<HostNetwork> make_simgrid_host_network(Network& network, MessageCosts costs, ResentTransfers* resent)
 {

@@ -322,7 +322,6 @@ double FabricZone::latency_factor(double size, const sg::Host* from, const sg::H
   if (jitter_ && latency_ > 0)
     factor += jitter_of(links, vertex_of(from)).value() / latency_;
   const Seconds latency(latency_ * factor);
-  expect_use(links, latency);
   const bool repeats = not forwarding_ && not jitter_ && not(hashing_ && hashing_->routes_each_message());
   if (repeats && is_host(from) && is_host(to))
     latest_ = {from, to, size, get_network_model().get()};
@@ -425,44 +424,6 @@ void FabricZone::count_again(const FlowRoute& way, VertexId from, VertexId to, B
   start_message({}, from, to);
   if (forwarding_)
     forwarding_->repeat(way.known_as);
-}
-
-bool FabricZone::uses(int resource)
-{
-  // Queries SimGrid only about resources that it has been seen to use, since the query is slow.
-  const auto at              = static_cast<std::size_t>(resource);
-  const sg::Link* const link = resources_[at];
-  if (not link || not seen_used_[at])
-    return false;
-  seen_used_[at] = sg::Engine::get_clock() <= use_begins_[at] || link->is_used() || not link->is_on();
-  return seen_used_[at];
-}
-
-void FabricZone::on_use(std::function<void(int)> told)
-{
-  on_use_ = std::move(told);
-  use_begins_.assign(resources_.size(), -1.0);
-  seen_used_.assign(resources_.size(), true);
-  streams_->on_start([this](const StreamRequest& stream) { expect_use(stream.links, stream.base_latency); });
-  sg::Link::on_onoff_cb([this](const sg::Link& link) {
-    if (const auto found = numbers_.find(&link); found != numbers_.end() && not link.is_on()) {
-      seen_used_[static_cast<std::size_t>(found->second)] = true;
-      on_use_(found->second);
-    }
-  });
-}
-
-void FabricZone::expect_use(const std::vector<sg::Link*>& links, Seconds latency)
-{
-  if (not on_use_)
-    return;
-  for (std::size_t position = 0; position < links.size(); ++position)
-    if (const std::optional<int> number = number_of(links[position], position)) {
-      double& begins                                = use_begins_[static_cast<std::size_t>(*number)];
-      begins                                        = std::max(begins, sg::Engine::get_clock() + latency.value());
-      seen_used_[static_cast<std::size_t>(*number)] = true;
-      on_use_(*number);
-    }
 }
 
 } // namespace weft

@@ -58,9 +58,6 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   std::vector<simgrid::s4u::Host*> switches_;
   std::vector<simgrid::s4u::Host*> hosts_; // by vertex; null if no rank is placed there
   std::vector<VertexId> vertices_;         // by id of the net point
-  std::vector<double> use_begins_;         // by resource; time from which SimGrid's answer is valid
-  std::vector<bool> seen_used_;            // by resource; possibly in use by SimGrid
-  std::function<void(int)> on_use_;
   std::optional<LatestMessage> latest_;
   double latency_ = 0;                       // latency of the message that is starting
   std::optional<Jitter> jitter_;             // if links have jitter
@@ -91,8 +88,6 @@ class FabricZone : public simgrid::kernel::routing::NetZoneImpl, public Network 
   double latency_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                         const std::vector<simgrid::s4u::Link*>& links);
   double bandwidth_factor(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
-  /** Announces that a SimGrid flow will use @p links once its latency is over. */
-  void expect_use(const std::vector<simgrid::s4u::Link*>& links, Seconds latency);
   /** Returns the factors of a message between hosts, with @p size bytes including MPI's envelope;
    * null for other flows. */
   const PointToPointSegment* segment(double size, const simgrid::s4u::Host* from, const simgrid::s4u::Host* to) const;
@@ -152,11 +147,6 @@ public:
   /** Returns SimGrid's link for a resource, created if absent. Call it only in SimGrid's kernel
    * context; elsewhere other ranks would run meanwhile. */
   simgrid::s4u::Link* resource(int number);
-  /** Returns whether SimGrid flows use a resource, or will before on_use() reports it; also true if
-   * the resource is off. */
-  bool uses(int resource);
-  /** Sets a callback that runs when a SimGrid flow begins to use a resource, or when a resource is turned off. */
-  void on_use(std::function<void(int resource)> told);
   simgrid::s4u::Host* endpoint(VertexId vertex) override;
   VertexId vertex_of(const simgrid::s4u::Host* host) const override;
   double bytes_on_link(LinkId id) const override

@@ -139,8 +139,6 @@ void StreamZone::begin(const StreamRequest& request, FlowEnd done)
   stream.flow->set_payload_size(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(stream.request.wire.value())));
   if (request.exact)
     reinterpret_cast<simgrid::kernel::activity::CommImpl*>(stream.flow->get_impl())->set_size(request.wire.value());
-  if (on_start_)
-    on_start_(stream.request);
   start_flow(stream.flow, stream.from, stream.to, [this, &stream, done = std::move(done)](const sg::Comm& flow) {
     const FlowResult result = result_of(flow, stream.request.wire.value(), stream.request.links);
     idle_.push_back(&stream);

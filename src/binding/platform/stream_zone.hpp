@@ -55,7 +55,6 @@ class StreamZone : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::vector<Stream*> idle_;
   std::optional<FlowFactors> factors_;
-  std::function<void(const StreamRequest&)> on_start_;
   simgrid::s4u::Link* backwards_ = nullptr; // route back: without resources, since streams have no acknowledgements
 
   Stream& borrow();
@@ -68,8 +67,6 @@ public:
   static StreamZone* create();
   /** Declares that from now on the network model applies @p factors to streams as to all other flows. */
   void expect_factors(FlowFactors factors) { factors_ = std::move(factors); }
-  /** Sets a callback that runs before each stream starts. */
-  void on_start(std::function<void(const StreamRequest&)> told) { on_start_ = std::move(told); }
   explicit StreamZone(const std::string& name);
   ~StreamZone() override;
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Collectives that hosts execute with weft's schedules.
 
-Their times do not depend on the simulation of messages: coalesced flows, flows handed over to
-SimGrid when other traffic uses their links, or SimGrid's flows from the start. If SMPI's algorithm
-sends the same messages in the same order, its times are equal.
+Their times do not depend on the simulation of messages: coalesced flows, separate flows, or
+SimGrid's flows. If SMPI's algorithm sends the same messages in the same order, its times are equal.
 """
 
 from collections.abc import Sequence
