@@ -37,10 +37,9 @@ std::uint32_t hash_of(const std::vector<int>& resources)
 
 FlowNetwork::FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
                          bool folds)
-    : agenda_(agenda), ways_(ways), folds_(folds), vary_(ways.vary()), special_(vary_),
-      follows_(ways.follows()), reports_ends_(vary_ || follows_),
-      fixed_capacities_(vary_ ? capacities : std::vector<double>()), fair_share_(capacities),
-      recent_(static_cast<std::size_t>(vertices)), resources_(capacities.size())
+    : agenda_(agenda), ways_(ways), folds_(folds), vary_(ways.vary()), special_(vary_), follows_(ways.follows()),
+      reports_ends_(vary_ || follows_), fixed_capacities_(vary_ ? capacities : std::vector<double>()),
+      fair_share_(capacities), recent_(static_cast<std::size_t>(vertices)), resources_(capacities.size())
 {
   agenda.tell(*this);
 }

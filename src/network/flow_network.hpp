@@ -180,10 +180,10 @@ private:
     double rate           = 0; // rate of each copy
     double served         = 0; // bytes of each copy, at time `since`
     double since          = 0;
-    double ends           = 0; // time at which the next member ends at this rate
-    double opened         = 0; // time at which the group's first member joined
-    double volume         = 0; // volume of the member that joined last
-    std::uint32_t version = 0; // version of `ends`
+    double ends           = 0;   // time at which the next member ends at this rate
+    double opened         = 0;   // time at which the group's first member joined
+    double volume         = 0;   // volume of the member that joined last
+    std::uint32_t version = 0;   // version of `ends`
     std::vector<Member> members; // heap by end; the next member to end is in front
   };
   struct Ending { // group with a member that ends now
@@ -217,13 +217,13 @@ private:
   EventHeap ends_;          // ends of groups that share links
   double next_end_ = NEVER; // the earliest of these ends, which is on the agenda
   std::vector<Ending> ending_;
-  std::vector<Recent> recent_;         // by vertex
-  FlowNumber idle_ = NONE;             // list of idle flows that did not start from a vertex
-  std::size_t resources_; // number of them
+  std::vector<Recent> recent_; // by vertex
+  FlowNumber idle_ = NONE;     // list of idle flows that did not start from a vertex
+  std::size_t resources_;      // number of them
   Work work_;
   UpdateSchedule updates_;
   std::optional<LinkQueues> queues_;
-  std::uint64_t joined_ = 0; // number of flows that have joined
+  std::uint64_t joined_ = 0;    // number of flows that have joined
   std::vector<InFlight> spare_; // reused to avoid allocations
   std::vector<bool> off_;       // by resource; empty until one goes off
   CutFlows* cutting_  = nullptr;
@@ -276,8 +276,8 @@ private:
 
 public:
   /** @p capacities are in bytes per second, by resource. Messages are between @p vertices vertices, the first of which
-   * are hosts. @p agenda and @p ways must outlive the network. @p folds: coalesces equal messages, which does not change
-   * times. */
+   * are hosts. @p agenda and @p ways must outlive the network. @p folds: coalesces equal messages, which does not
+   * change times. */
   FlowNetwork(Agenda& agenda, MessageRoutes& ways, const std::vector<double>& capacities, int vertices,
               bool folds = true);
 

@@ -34,7 +34,8 @@ public:
   void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
   void find_rest(int from, int to, Bytes bytes, double missed, double part, FlowRoute& into) override;
-  /** Finds the route of a file's data between two hosts, one of which uses the resources @p storage at a rate of at most
+  /** Finds the route of a file's data between two hosts, one of which uses the resources @p storage at a rate of at
+   * most
    * @p limit, and counts its bytes. */
   void find_storage_flow(int from, int to, const std::vector<int>& storage, Bytes bytes, BytesPerSecond limit,
                          FlowRoute& into);

@@ -7,8 +7,8 @@
  * leaves; the receiver of a detached message pays in Request::finish_wait, which remains SMPI's. If the MPI library
  * progresses only inside calls, rendezvous messages also wait for ranks that compute (rendezvous_messages.cpp).
  *
- * Data of a one-sided call is a message that leaves immediately. SMPI posts its receive next, on behalf of the other rank
- * if need be. The data is copied into the window, or from it into the origin's buffer, when it has arrived.
+ * Data of a one-sided call is a message that leaves immediately. SMPI posts its receive next, on behalf of the other
+ * rank if need be. The data is copied into the window, or from it into the origin's buffer, when it has arrived.
  *
  * Messages are matched when they are sent or when their receive is posted, in the order of these calls. An endpoint
  * that has used MPI_ANY_SOURCE gets the messages of one instant after all ranks have run, in the order of their

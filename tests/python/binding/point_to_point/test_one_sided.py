@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Data of one-sided calls are messages of weft's network: times, packets, faults, jobs, and results."""
+"""Data of one-sided calls as messages of weft's network: times, packets, faults, jobs, results."""
 
 from pathlib import Path
 from typing import Any
