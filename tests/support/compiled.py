@@ -25,7 +25,7 @@ from weft.runs.toolchain import OF_SOURCES
 FORTRAN = (".f", ".f90")
 CACHE = ROOT / "build" / "tests" / "programs"
 BY_WEFT = {
-    *("matched.c", "persistent.c", "planned.c", "partitioned.c", "large_counts.c"),
+    *("matched.c", "persistent.c", "planned.c", "partitioned.c", "large_counts.c", "late.c"),
     *("request_states.c", "intercommunicators.c", "resources.c", "awkward_forms.c"),
     "random_programs",
     *("error_codes.c", "type_functions.c", "sessions.c", "tools.c"),

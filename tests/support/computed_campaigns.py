@@ -44,6 +44,7 @@ def done(time_s: float, *, calls: int = 10, offloaded: int = 0, reason: str = ""
         "outcome": "completed",
         "simulated_time_s": time_s,
         "collectives_s": time_s * 0.5,
+        "collectives_wait_s": time_s * 0.125,
         "mpi_s": time_s * 0.75,
         "calls": calls,
         "offloaded_calls": offloaded,
@@ -97,6 +98,7 @@ def calls_of(points: Sequence[Point], found: Sequence[Row]) -> pl.DataFrame:
             "calls": one["calls"],
             "bytes": float(one["calls"] * parse_size(str(point.get("bytes", 8)))),
             "mean_time_s": one["collectives_s"] / one["calls"],
+            "mean_wait_s": one["collectives_s"] / one["calls"] / 4,
             "max_time_s": one["collectives_s"] / one["calls"],
         }
         for point, one in zip(points, found, strict=True)

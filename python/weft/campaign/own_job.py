@@ -12,6 +12,7 @@ import polars as pl
 _OF_RUN = {
     "simulated_time_s": "time_s",
     "collectives_s": "collectives_s",
+    "collectives_wait_s": "collectives_wait_s",
     "mpi_s": "mpi_s",
     "calls": "calls",
     "offloaded_calls": "offloaded_calls",

@@ -14,7 +14,7 @@ from weft.runs.record_data import CollectivePart, JobPart, Part, RecordData
 if TYPE_CHECKING:
     from polars import DataFrame
 
-_DERIVED = {CollectivePart: ("way", "mean_time_s")}
+_DERIVED = {CollectivePart: ("way", "mean_time_s", "mean_wait_s")}
 """Properties included as columns after the fields."""
 _OF_JOBS = ("collectives", "profile")
 """Lists that each job has separately; the record's own lists are then empty."""

@@ -61,8 +61,9 @@ class Record(RecordData, kw_only=True):
         """Return a list of the record as a data frame, with one row per entry.
 
         The columns are the entries' fields; `docs/record.md` describes them and their units.
-        Collectives additionally have `mean_time_s`, the time of one rank in one call, and `way`: an
-        offload mode, or the hosts' algorithm.
+        Collectives additionally have `mean_time_s`, the time of one rank in one call,
+        `mean_wait_s`, the part of it before the last rank entered, and `way`: an offload mode, or
+        the hosts' algorithm.
 
         Args:
             part: Name of the list.

@@ -101,6 +101,11 @@ class CollectivePart(Model, kw_only=True):
     """
     total_time_s: Number | None
     """None for SMPI's own non-blocking calls: only the program knows when they complete."""
+    total_wait_s: Number | None = None
+    """Part of `total_time_s` before the last rank of each call entered it.
+
+    None if `total_time_s` is, and in earlier records.
+    """
     max_time_s: Number | None
 
     @property
@@ -126,9 +131,15 @@ class CollectivePart(Model, kw_only=True):
     @property
     def mean_time_s(self) -> float | None:
         """Mean time of one rank in one call."""
-        if self.total_time_s is None:
-            return None
-        return self.total_time_s / max(1, self.calls * self.communicator_size)
+        return self._mean_s(self.total_time_s)
+
+    @property
+    def mean_wait_s(self) -> float | None:
+        """Mean time that one rank spent in one call before the last rank entered it."""
+        return self._mean_s(self.total_wait_s)
+
+    def _mean_s(self, total_s: float | None) -> float | None:
+        return None if total_s is None else total_s / max(1, self.calls * self.communicator_size)
 
 
 class ProfilePart(Model, kw_only=True):

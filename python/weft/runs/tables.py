@@ -39,6 +39,9 @@ _MOST_DIFFERING = 20
 _MOST_EVENTS = 10
 _MOST_CAUSES = 3
 _ROUNDING = 1e-6
+_LEAST_WAIT_OF_CALLS = 0.1
+_LEAST_WAIT_OF_RUN = 0.01
+"""Fractions of a collective's time and of the ranks' time; less waiting is not printed."""
 _DISPENSABLE = ("bytes", "max(us)", "ranks")
 
 
@@ -73,7 +76,7 @@ def print_run(record: RecordData, on: Console) -> None:
         print_table(_collectives(record.collectives, on), on)
     if record.spawned:
         print_table(_spawned(record.spawned, on), on)
-    for line in (*reasons(record), *losses(record), *unmeasured(record)):
+    for line in (*waits(record), *reasons(record), *losses(record), *unmeasured(record)):
         on.print(line, soft_wrap=True)
     if record.files:
         print_files(record.files, on)
@@ -557,6 +560,30 @@ def cells_of(row: CollectivePart) -> dict[str, str]:
 def type_and_op(datatype: str, op: str) -> str:
     """Return datatype and operation as shown in tables."""
     return ", ".join(name.removeprefix("MPI_") for name in (datatype, op) if name)
+
+
+def waits(record: RecordData) -> list[str]:
+    """Return the wait for late ranks in each blocking collective in which it matters.
+
+    Ranks that wait in non-blocking calls may compute meanwhile.
+    """
+    lines = []
+    for part in record.jobs or (record,):
+        job = f"job {part.name}: " if isinstance(part, JobPart) else ""
+        least_s = _LEAST_WAIT_OF_RUN * record.simulated_time_s * part.ranks
+        for collective in dict.fromkeys(row.collective for row in part.collectives):
+            rows = [row for row in part.collectives if row.collective == collective]
+            time_s = sum(row.total_time_s or 0 for row in rows)
+            wait_s = sum(row.total_wait_s or 0 for row in rows)
+            matters = wait_s > 0 and wait_s >= max(least_s, _LEAST_WAIT_OF_CALLS * time_s)
+            if collective.startswith("i") or not matters:
+                continue
+            each = sum(row.calls * row.communicator_size for row in rows)
+            lines.append(
+                f"{job}{collective}: of {microseconds(time_s / each)} us per call,"
+                f" {microseconds(wait_s / each)} us pass before the last rank enters"
+            )
+    return lines
 
 
 def reasons(record: RecordData) -> list[str]:

@@ -75,7 +75,8 @@ Call::Call(RunContext& context, const KeptCall& kept)
 
 void Call::enter()
 {
-  pending_ = communicator_->enter(rank, descriptor_);
+  pending_             = communicator_->enter(rank, descriptor_);
+  pending_->last_entry = start_;
   if (pending_->entered == 1)
     first_enters();
   else if (not pending_->call->is_same(descriptor_))
@@ -221,9 +222,11 @@ void Call::end()
   if (std::exchange(ended_, true))
     return;
   const std::string algorithm = executing_algorithm();
-  const double duration       = sg::Engine::get_clock() - start_;
+  const double now            = sg::Engine::get_clock();
+  const double duration       = now - start_;
+  const double wait           = pending_ ? pending_->wait(start_, now) : 0;
   const int world             = communicator_ ? communicator_->world : context_.jobs.world_of_current_rank();
-  context_.record.count(descriptor_, decision_, algorithm, world, duration);
+  context_.record.count(descriptor_, decision_, algorithm, world, {duration, wait});
   if (context_.record.durations) [[unlikely]]
     context_.record.durations->add(descriptor_, world, Profile::get().rank_of(actor()), duration);
   if (RankCounters::exist()) [[unlikely]]

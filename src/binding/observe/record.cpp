@@ -80,17 +80,18 @@ void CallStatistics::add(const CallStatistics& other)
   rank_calls += other.rank_calls;
   bytes += other.bytes;
   total_time += other.total_time;
+  total_wait += other.total_wait;
   max_time = std::max(max_time, other.max_time);
 }
 
 void Record::count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world,
-                   double duration)
+                   CallTime time)
 {
   const Key key{call.kind,          call.blocking,   call.ranks, call.type, call.operation,
                 decision.mechanism, decision.reason, algorithm,  world};
-  calls_[key].add({1, static_cast<double>(call.own_bytes), duration, duration});
+  calls_[key].add({1, static_cast<double>(call.own_bytes), time.duration, time.wait, time.duration});
   if (keep_durations) [[unlikely]]
-    durations_[key].add(duration);
+    durations_[key].add(time.duration);
 }
 
 void Record::count_on_switch(int world, int index, Bytes reduced, Bytes multicast)
@@ -201,6 +202,7 @@ Json call_to_json(const CallName& name, const CallStatistics& row, const std::ma
           {"calls", (row.rank_calls + size - 1) / size},
           {"bytes", row.bytes / size},
           {"total_time_s", timed ? Json(row.total_time) : Json()},
+          {"total_wait_s", timed ? Json(row.total_wait) : Json()},
           {"max_time_s", timed ? Json(row.max_time) : Json()}};
 }
 

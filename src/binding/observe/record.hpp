@@ -33,9 +33,16 @@ struct CallStatistics {
   std::int64_t rank_calls = 0; ///< calls, counted once per rank
   double bytes            = 0; ///< messages, summed over ranks
   double total_time       = 0; ///< simulated seconds, summed over ranks
+  double total_wait       = 0; ///< part of total_time before the last rank of each call entered
   double max_time         = 0; ///< longest time of one rank in one call
 
   void add(const CallStatistics& other);
+};
+
+/** Time of one rank in one call, in simulated seconds. */
+struct CallTime {
+  double duration; ///< from the rank's entry to its end
+  double wait;     ///< part of it before the last rank entered
 };
 
 /** Offloaded calls of one job on one switch. */
@@ -121,7 +128,7 @@ public:
 
   /** Counts one rank's call. @p algorithm: weft's algorithm on the hosts; empty if none executed the call. @p world:
    * index of the job's MPI_COMM_WORLD. */
-  void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world, double duration);
+  void count(const CallDescriptor& call, Decision decision, const std::string& algorithm, int world, CallTime time);
   /** Counts an offloaded call of the job of @p world on a switch. */
   void count_on_switch(int world, int index, Bytes reduced, Bytes multicast);
   /** Returns the work of a switch for the job of @p world. */

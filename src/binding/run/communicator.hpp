@@ -39,8 +39,9 @@ class ScheduledCall;
 struct CallInFlight {
   const KeptDescriptor call; ///< as described by the first rank
   const int first_rank;
-  int entered = 0;
-  int left    = 0;
+  int entered       = 0;
+  int left          = 0;
+  double last_entry = 0;    ///< simulated time at which the latest rank entered
   std::vector<bool> inside; ///< ranks that have entered and not left, for deadlock reports
   Decision decision;        ///< made by the first rank for all ranks
   std::shared_ptr<OffloadedCall> offloaded;
@@ -50,6 +51,14 @@ struct CallInFlight {
   CallInFlight(const CallDescriptor& its_call, int its_first_rank, int ranks)
       : call(its_call), first_rank(its_first_rank), inside(static_cast<std::size_t>(ranks))
   {
+  }
+
+  /** Returns the time that a rank, which ends its part at @p now, waited for late ranks: from its entry to that of the
+   * last rank, or to its own end if that is earlier, as for the root of a Bcast. Its time in the call is therefore this
+   * wait plus its time once all ranks have entered. */
+  double wait(double entry, double now) const
+  {
+    return (std::cmp_less(entered, inside.size()) ? now : last_entry) - entry;
   }
 };
 

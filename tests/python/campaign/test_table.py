@@ -193,6 +193,11 @@ def test_collectives_have_a_row_each_and_leave_keys_their_names(prepared: api.Pr
     assert row["collective"] == entry.collective
     assert row["call_bytes"] == entry.bytes
     assert row["mean_time_s"] == pytest.approx(entry.mean_time_s)
+    assert row["mean_wait_s"] == entry.mean_wait_s
+    assert row["mean_wait_s"] is not None
+    whole = table.frame(prepared).row(0, named=True)
+    total_s = sum(one.total_wait_s or 0 for one in record.collectives)
+    assert whole["collectives_wait_s"] == pytest.approx(total_s / record.ranks)
     assert set(table.described(rows, collectives=True)) == set(rows.columns)
 
 

@@ -424,7 +424,7 @@ def _record_text() -> str:
     rows = {
         "collective": "allreduce", "communicator_size": 4, "datatype": "MPI_INT", "op": "MPI_SUM",
         "path": "stream", "reason": "", "algorithm": "", "calls": 1, "bytes": 4,
-        "total_time_s": 1e-5, "max_time_s": 1e-5,
+        "total_time_s": 1e-5, "total_wait_s": 0, "max_time_s": 1e-5,
     }  # fmt: skip
     links = [
         {"name": name, "bandwidth_Bps": 1e10, "bytes": 4.0, "utilisation": 0.1}

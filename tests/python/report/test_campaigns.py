@@ -8,6 +8,7 @@ import html
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -525,6 +526,17 @@ def test_nothing_of_the_page_comes_from_elsewhere(tmp_path: Path) -> None:
 def test_times_that_nobody_can_tell_apart_take_no_room(tmp_path: Path) -> None:
     found = payload.payload(made(tmp_path, SMALL, lambda _: done(1 / 3, offloaded=1)))
     assert found["rows"]["time"] == [0.333333] * 12
+
+
+def test_waits_of_earlier_versions_are_unknown(tmp_path: Path) -> None:
+    study = made(tmp_path, SMALL, hosts_or_switches)
+    calls = payload.payload(study)["calls"]
+    waits = [time_s / 4 for time_s in calls["mean"]]
+    assert calls["wait"] == pytest.approx(waits, rel=1e-5)
+    earlier = study.calls.with_columns(mean_wait_s=None)
+    unknown = payload.payload(replace(study, calls=earlier))["calls"]
+    assert set(unknown["wait"]) == {None}
+    assert unknown["mean"] == calls["mean"]
 
 
 # ---- The command ---------------------------------------------------------------------------------

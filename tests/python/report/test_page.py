@@ -246,6 +246,25 @@ def test_the_measured_points_stand_beside_the_simulated_ones(opened: Open, small
     until(page, "!document.querySelector('#latency').textContent.includes('measured:')")
 
 
+def test_the_wait_for_late_ranks_stands_beside_the_time_of_a_call(opened: Open, small: str) -> None:
+    page = opened(small)
+    page.locator("#latency-table summary").click()
+    heads = page.locator("#latency-table th").all_inner_texts()
+    assert heads == ["way", "message", "mean time of a call", "before the last rank", "measured"]
+    rows = page.locator("#latency-table tbody tr")
+    cells_of = [rows.nth(row).locator("td").all_inner_texts() for row in range(rows.count())]
+    simulated = [cells for cells in cells_of if cells[-1] == "no"]
+    assert simulated
+    for _, _, time_of_call, wait, _ in simulated:
+        assert seconds(wait) == pytest.approx(seconds(time_of_call) / 4, rel=0.02)
+    assert {cells[3] for cells in cells_of if cells[-1] == "yes"} == {""}
+
+
+def seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
 # ---- Controls ------------------------------------------------------------------------------------
 
 

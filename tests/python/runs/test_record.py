@@ -51,6 +51,7 @@ def raw() -> dict[str, Any]:
                 "bytes": 10240,
                 "multicast_bytes": 0,
                 "total_time_s": 3.2e-4,
+                "total_wait_s": 1e-5,
                 "max_time_s": 1e-5,
                 "energy_J": 3.5,
             }
@@ -148,6 +149,15 @@ def test_the_mean_time_is_that_of_one_rank_in_one_call() -> None:
     row = Record.from_json(raw()).collectives[0]
     assert row.mean_time_s == pytest.approx(8e-6)
     assert row.offloaded
+
+
+def test_the_mean_wait_is_part_of_the_mean_time() -> None:
+    data = raw()
+    record = Record.from_json(data)
+    assert record.collectives[0].mean_wait_s == pytest.approx(2.5e-7)
+    assert record.frame()["mean_wait_s"].to_list() == pytest.approx([2.5e-7])
+    del data["collectives"][0]["total_wait_s"]
+    assert Record.from_json(data).collectives[0].mean_wait_s is None  # of an earlier version
 
 
 @pytest.mark.parametrize("path", [["simulated_time_s"], ["fabric", "hosts"], ["outcome", "kind"]])

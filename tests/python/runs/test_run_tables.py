@@ -8,6 +8,7 @@ from rich.console import Console
 
 from tests.python.runs.test_record import raw
 from weft.base.tables import console
+from weft.runs.html import record_as_html
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart
 from weft.runs.tables import explain, print_run
@@ -46,6 +47,22 @@ def test_each_row_says_how_and_why_and_how_long() -> None:
         "fallback (datatype): the switch does not support this datatype",
         "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
     ]
+
+
+def test_waiting_for_late_ranks_is_stated_where_it_matters() -> None:
+    waited = row(total_wait_s=8e-5)  # of 3.2e-4 s in 40 calls of a rank
+    punctual = row(**FALLBACK, total_wait_s=0)
+    started = row(collective="iallreduce", total_wait_s=3e-4)
+    stated = "allreduce: of 8.000 us per call, 1.000 us pass before the last rank enters"
+    assert stated in printed(record_with(waited, punctual, started))
+    for record in (
+        record_with(punctual, started),
+        record_with(row(total_wait_s=3.1e-5)),  # less than a tenth of its time
+        record_with(row(total_time_s=5e-6, total_wait_s=4e-6)),  # 0.8 % of the run
+        record_with(row(total_time_s=None, total_wait_s=None)),
+    ):
+        assert "before the last rank" not in "".join(printed(record))
+    assert "1.000 us pass before" in record_as_html(record_with(waited, punctual))
 
 
 def test_losses_are_told() -> None:

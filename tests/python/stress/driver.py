@@ -215,7 +215,11 @@ def _with_rounded_sums(record: dict[str, Any]) -> dict[str, Any]:
     Recording may change that order, and with it a sum's last digit.
     """
     rows = [
-        row | {"total_time_s": row["total_time_s"] and float(f"{row['total_time_s']:.12g}")}
+        row
+        | {
+            name: row[name] and float(f"{row[name]:.12g}")
+            for name in ("total_time_s", "total_wait_s")
+        }
         for row in record.get("collectives", [])
     ]
     return record | {"collectives": rows} if record else record

@@ -66,6 +66,16 @@ def test_a_gain_is_the_hosts_time_by_the_switches() -> None:
     )
 
 
+def test_a_gain_states_the_waits_for_late_ranks() -> None:
+    both = Comparison(
+        record({"total_wait_s": 4e-5}, {"path": "message", "total_wait_s": 8e-5}),
+        record({**FALLBACK, "total_wait_s": 2e-4}),
+    )
+    (gain,) = both.gains()
+    assert (gain.wait_s, gain.wait_without_s) == pytest.approx((3e-5, 5e-5))  # per rank, of four
+    assert gain.wait_best_s is None
+
+
 def test_calls_of_one_kind_that_went_several_ways_are_one_gain() -> None:
     fallen = {**FALLBACK, "reason": "no free channel", "calls": 2, "total_time_s": 1e-4}
     both = Comparison(record(fallen, {}), record({**FALLBACK, "calls": 12, "total_time_s": 1e-3}))

@@ -20,6 +20,10 @@ class Column:
 OWN_TIME = "own_time_s"
 BEST_TIME = "best_time_s"
 NOT_MEASURED = "not_measured"
+_WAIT = (
+    "before the last rank [entered](guide.md#waiting-for-late-ranks) each call; empty for runs of"
+    " earlier versions"
+)
 
 
 def _gain(name: str, over: str, of: str = "run") -> dict[str, Column]:
@@ -81,7 +85,8 @@ COLUMNS: dict[str, Column] = {
     "collectives_s": Column(
         "s", "Part of it in the calls counted under `collectives`, mean of the ranks"
     ),
-    "mpi_s": Column("s", "Part of it in MPI calls of any kind, mean of the ranks"),
+    "collectives_wait_s": Column("s", f"Part of `collectives_s` {_WAIT}"),
+    "mpi_s": Column("s", "Part of the simulated time in MPI calls of any kind, mean of the ranks"),
     "calls": Column(
         "calls", "Collective calls of the program, each counted once for all its ranks"
     ),
@@ -184,6 +189,7 @@ JOB_COLUMNS: dict[str, Column] = {
         " empty if there are none",
     ),
     "collectives_s": Column("s", "Part of its time in collectives, mean of its ranks"),
+    "collectives_wait_s": Column("s", f"Part of `collectives_s` {_WAIT}"),
     "mpi_s": Column("s", "Part of its time in MPI calls of any kind, mean of its ranks"),
     "calls": Column("calls", "Collective calls of the job"),
     "offloaded_calls": Column("calls", "Number of these that were offloaded"),
@@ -210,6 +216,7 @@ COLLECTIVE_COLUMNS: dict[str, Column] = {
     "mean_time_s": Column(
         "s", "Mean time of one rank in one call; empty for SMPI's own non-blocking calls"
     ),
+    "mean_wait_s": Column("s", f"Part of `mean_time_s` {_WAIT}, and where `mean_time_s` is"),
     "max_time_s": Column("s", "Maximum time of any rank in one call"),
 }
 """Columns of the table of collectives, after the campaign's own keys."""

@@ -46,6 +46,7 @@ _JOB = pl.Struct(
         "time_s": pl.Float64,
         "outcome": pl.String,
         "collectives_s": pl.Float64,
+        "collectives_wait_s": pl.Float64,
         "mpi_s": pl.Float64,
         "calls": pl.Int64,
         "offloaded_calls": pl.Int64,
@@ -69,6 +70,7 @@ _COLLECTIVE = pl.Struct(
         "calls": pl.Int64,
         "bytes": pl.Float64,
         "mean_time_s": pl.Float64,
+        "mean_wait_s": pl.Float64,
         "max_time_s": pl.Float64,
     }
 )
@@ -82,6 +84,7 @@ _RESULT: dict[str, pl.DataType | type[pl.DataType]] = {
     "message": pl.String,
     "simulated_time_s": pl.Float64,
     "collectives_s": pl.Float64,
+    "collectives_wait_s": pl.Float64,
     "mpi_s": pl.Float64,
     "calls": pl.Int64,
     "offloaded_calls": pl.Int64,
@@ -315,6 +318,7 @@ def _of_record(record: Record) -> dict[str, Any]:
         "message": record.outcome.message if record.failed else "",
         "simulated_time_s": record.simulated_time_s,
         "collectives_s": sum(one.total_time_s or 0 for one in record.collectives) / record.ranks,
+        "collectives_wait_s": _mean_wait_s(record.collectives, record.ranks),
         "mpi_s": sum(one.mean_s for one in record.profile if one.kind not in _OUTSIDE),
         "calls": sum(one.calls for one in record.collectives),
         "offloaded_calls": sum(one.calls for one in record.collectives if one.offloaded),
@@ -343,6 +347,13 @@ def _of_record(record: Record) -> dict[str, Any]:
     }
 
 
+def _mean_wait_s(rows: Sequence[CollectivePart], ranks: int) -> float | None:
+    """Return the wait for late ranks, mean of the ranks; None for records of earlier versions."""
+    waits = [row.total_wait_s for row in rows if row.total_time_s is not None]
+    known = [wait_s for wait_s in waits if wait_s is not None]
+    return sum(known) / ranks if len(known) == len(waits) else None
+
+
 _CALL_FIELDS = tuple(name for name in _COLLECTIVE.to_schema() if name != "job")
 
 
@@ -364,6 +375,7 @@ def _of_job(job: JobPart) -> dict[str, Any]:
         "time_s": job.time_s,
         "outcome": job.outcome.kind,
         "collectives_s": sum(one.total_time_s or 0 for one in job.collectives) / job.ranks,
+        "collectives_wait_s": _mean_wait_s(job.collectives, job.ranks),
         "mpi_s": sum(one.mean_s for one in job.profile if one.kind not in _OUTSIDE),
         "calls": sum(one.calls for one in job.collectives),
         "offloaded_calls": job.offloaded_calls,

@@ -80,11 +80,14 @@ const latencyPoints = (found) => {
   );
   return [...grouped(entries, (one) => `${one.way}\n${one.size}`).values()].map((some) => {
     const times = some.map((one) => calls.mean[one.call]);
+    const waits = some.map((one) => calls.wait[one.call]);
+    const wait = waits.includes(null) ? null : mean(waits); // null: records of earlier versions
+    const waited = wait === null ? "" : `\nof this, ${inTime(wait)} before the last rank enters`;
     const [{ size, way, row }] = some;
     const ways = [...new Set(some.map((one) => one.by))].slice(0, 4);
     const spread = some.length > 1 ? `\nmean of ${counted(some.length, "run")}, ${inTime(least(times))} to ${inTime(most(times))}` : "";
-    const tipText = `${way}: ${inTime(mean(times))} a call\n${local["latency-collective"]} of ${inBytes(size)}, ${counted(Number(valueOf(row, "ranks")), "rank")}\nby ${ways.join(", ")}${spread}`;
-    return { size, x: inBytes(size), xi: size, time: mean(times), low: least(times), high: most(times), way, measured: false, tip: tipText };
+    const tipText = `${way}: ${inTime(mean(times))} a call${waited}\n${local["latency-collective"]} of ${inBytes(size)}, ${counted(Number(valueOf(row, "ranks")), "rank")}\nby ${ways.join(", ")}${spread}`;
+    return { size, x: inBytes(size), xi: size, time: mean(times), wait, low: least(times), high: most(times), way, measured: false, tip: tipText };
   });
 };
 
@@ -147,9 +150,9 @@ const drawLatency = (changed) => {
   const band = simulated.some((one) => one.low < one.high) ? ` ${bars ? "Thin lines" : "Bands"} are from the least to the most of several runs.` : "";
   const marksSaid = real.length ? ` Open ${bars ? "bars" : "marks"} are measured on real devices.` : " Nothing of this was measured on real devices: no table of data/ is of this collective, with these devices and as many ranks.";
   const axesSaid = bars ? `of ${values[0].x}, ${of.join(", ")}` : `by its message, ${of.join(", ")}; both axes are logarithmic`;
-  const waits = " The time of a rank in a call includes its wait for ranks that enter the call later.";
+  const waits = " The time of a rank in a call includes its wait for ranks that enter the call later; tooltips and the table state it apart.";
   about.textContent = `Mean simulated time of one rank in one call of ${local["latency-collective"]} ${axesSaid}.${waits}${band}${marksSaid}`;
-  tabulate("latency", ["way", "message", "mean time of a call", "measured"], values.map((one) => [one.way, one.x, inTime(one.time), one.measured ? "yes" : "no"]));
+  tabulate("latency", ["way", "message", "mean time of a call", "before the last rank", "measured"], values.map((one) => [one.way, one.x, inTime(one.time), inTime(one.wait ?? null), one.measured ? "yes" : "no"]));
   return draw("latency", legend, spec, values, about.textContent);
 };
 

@@ -215,14 +215,21 @@ def _six_digits(value: float) -> float | int:
 def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
     """Return the calls of runs, one entry per collective, executor and size."""
     if study.calls.is_empty():
-        return {name: [] for name in ("id", "collective", "way", "size", "calls", "mean", "ranks")}
+        names = ("id", "collective", "way", "size", "calls", "mean", "wait", "ranks")
+        return {name: [] for name in names}
     by = ("run", "collective", "path", "algorithm", "communicator_size", "size")
-    spent = (pl.col("mean_time_s") * pl.col("calls")).sum()
+    number = pl.col("calls").sum()
+    spent, waited = ((pl.col(f"mean_{one}_s") * pl.col("calls")).sum() for one in ("time", "wait"))
+    known = pl.col("mean_wait_s").is_not_null().all()  # false for records of earlier versions
     calls = (
         study.calls.with_columns((pl.col("bytes") / pl.col("calls")).round(2).alias("size"))
         .filter(pl.col("mean_time_s").is_not_null())
         .group_by(by, maintain_order=True)
-        .agg(pl.col("calls").sum(), (spent / pl.col("calls").sum()).alias("mean"))
+        .agg(
+            number,
+            (spent / number).alias("mean"),
+            pl.when(known).then(waited / number).alias("wait"),
+        )
     )
     rows = calls.to_dicts()
     return {
@@ -233,6 +240,7 @@ def _calls(study: Study, words: _Words, runs: _Words) -> dict[str, list[Any]]:
         "size": _rounded(row["size"] for row in rows),
         "calls": [row["calls"] for row in rows],
         "mean": _rounded(row["mean"] for row in rows),
+        "wait": _rounded(row["wait"] for row in rows),
     }
 
 

@@ -49,12 +49,16 @@ class Gain(_TimedRow, kw_only=True):
     time_s: Number | None
     """Total time of all calls, averaged over ranks; None if SimGrid cannot observe it."""
     time_without_s: Number | None
+    wait_s: Number | None = None
+    """Part of `time_s` before the last rank of each call entered; None in earlier records."""
+    wait_without_s: Number | None = None
     speed_up: Number | None = None
     """Speed-up of the calls from offloading."""
     algorithms_best: tuple[str, ...] = ()
     """Host algorithms in the run with `--fallback best`."""
     time_best_s: Number | None = None
     """Total time of all calls in the run with `--fallback best`; None without this run."""
+    wait_best_s: Number | None = None
     speed_up_over_best: Number | None = None
     """Speed-up from offloading over the run with `--fallback best`."""
     low: Number | None = None
@@ -207,9 +211,10 @@ class ComparedRuns:
         """Return the gain of each kind of call as a data frame, one row per kind.
 
         Times are seconds, averaged over the run's ranks: `time_s` with offload, `time_without_s`
-        without offload, `time_best_s` with the hosts' fastest algorithms; `speed_up` and
-        `speed_up_over_best` are the resulting speed-ups of the calls; `low`, `high` and `says` are
-        the interval of `speed_up` and its verdict; columns with `_over_best` refer to
+        without offload, `time_best_s` with the hosts' fastest algorithms; `wait_s`,
+        `wait_without_s` and `wait_best_s` are the parts before the last rank entered; `speed_up`
+        and `speed_up_over_best` are the resulting speed-ups of the calls; `low`, `high` and `says`
+        are the interval of `speed_up` and its verdict; columns with `_over_best` refer to
         `speed_up_over_best`.
         """
         import polars
@@ -249,13 +254,15 @@ def _gain(kind: Kind, runs: Sequence[Sequence[CollectivePart]], ranks: int) -> G
         calls=sum(row.calls for row in ours),
         calls_without=sum(row.calls for row in theirs),
         bytes=sum(row.bytes for row in ours or theirs),
-        time_s=_mean_time(ours, ranks),
-        time_without_s=_mean_time(theirs, ranks),
-        time_best_s=_mean_time(best, ranks),
+        time_s=_mean([row.total_time_s for row in ours], ranks),
+        time_without_s=_mean([row.total_time_s for row in theirs], ranks),
+        time_best_s=_mean([row.total_time_s for row in best], ranks),
+        wait_s=_mean([row.total_wait_s for row in ours], ranks),
+        wait_without_s=_mean([row.total_wait_s for row in theirs], ranks),
+        wait_best_s=_mean([row.total_wait_s for row in best], ranks),
     )
 
 
-def _mean_time(rows: Sequence[CollectivePart], ranks: int) -> float | None:
-    times = [row.total_time_s for row in rows]
+def _mean(times: Sequence[float | None], ranks: int) -> float | None:
     known = [time_s for time_s in times if time_s is not None]
     return sum(known) / ranks if times and len(known) == len(times) else None
