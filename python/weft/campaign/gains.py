@@ -63,6 +63,7 @@ class _Calls:
     calls: int
     bytes: float
     mean_time_s: float | None
+    mean_wait_s: float | None
 
 
 _KEYS = tuple(one.name for one in fields(_Calls))

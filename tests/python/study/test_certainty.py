@@ -10,7 +10,7 @@ import pytest
 from tests.support import compiled
 from tests.support.simulated import weft_says
 from weft.base import paths
-from weft.benchmarks.certainty import gained, of_interval
+from weft.benchmarks.certainty import Certainty, gained, of_interval
 from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
@@ -189,6 +189,26 @@ def test_calls_of_the_same_device_in_both_runs_are_not_counted() -> None:
     calibrated = api.of_runs(ours, theirs, (0.9, 2.5))
     assert calibrated is not None
     assert (calibrated.basis, calibrated.says) == ("calibration", "cannot tell")
+
+
+def test_waiting_for_late_ranks_is_not_charged_to_a_side() -> None:
+    both = machine(switches="tofino+connectx-6-dx", hosts="xeon-8360+openmpi-ucx-roce")
+    kind = ("allreduce", 4, "INT", "SUM")
+
+    def interval(wait_s: float) -> Certainty:
+        ours, theirs = (
+            TimedRun(
+                both, 1.0, 1, 4, {kind: [CallsOfKind(name, 10, 10240, 0.9, offloaded, wait_s)]}
+            )
+            for name, offloaded in (("stream", True), ("recursive_doubling", False))
+        )
+        found = api.of_runs(ours, theirs)
+        assert found is not None
+        return found
+
+    charged, waited = interval(0.0), interval(0.81)
+    assert math.log(waited.high) == pytest.approx(0.1 * math.log(charged.high))
+    assert (charged.says, interval(0.9).says) == ("cannot tell", "same")
 
 
 def test_measured_calls_have_their_ranks() -> None:

@@ -22,7 +22,8 @@ small n, the largest error is used.
 
 The errors of a run's calls are weighted by their share of its time: errors on one side add up,
 since one model causes them, and the sums of both sides are combined in quadrature. Calls executed
-by the same device in both runs, and time outside collectives, cancel and are not counted.
+by the same device in both runs, time outside collectives, and waiting for the last rank to enter
+a call cancel and are not counted.
 
     certainty = of_runs(timed_run(machine, offloaded), timed_run(machine, hosts))
     certainty.low, certainty.high, certainty.says
@@ -187,6 +188,8 @@ class CallsOfKind:
     """Mean over the ranks."""
     offloaded: bool
     """True if switches executed the calls."""
+    wait_s: float = 0.0
+    """Part of the time before the last rank enters."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +227,7 @@ class TimedRun:
                 max(1, min(self.ppn, kind[1])),
                 self.machine.switches(self.hosts),
                 one.executor,
-                min(1.0, one.time_s / total) if total else 1.0 / len(found),
+                min(1.0, (one.time_s - one.wait_s) / total) if total else 1.0 / len(found),
             )
 
     def sides(self, kinds: Sequence[Kind], *, whole: bool = False) -> list[Side]:
@@ -251,6 +254,10 @@ class RecordedCalls(Protocol):
     def mean_time_s(self) -> float | None:
         """Time of one rank in one call."""
 
+    @property
+    def mean_wait_s(self) -> float | None:
+        """Part of it before the last rank enters."""
+
 
 def timed_run(
     machine: Machine,
@@ -274,13 +281,16 @@ def timed_run(
 def _together(kind: Kind, rows: Sequence[RecordedCalls], ranks: int) -> CallsOfKind:
     """Merge the calls of a kind with one executor that differ only in the reason."""
     times = sum((row.mean_time_s or 0) * row.calls for row in rows)
+    waits = sum((row.mean_wait_s or 0) * row.calls for row in rows)
+    share = kind[1] / ranks
     offloaded = rows[0].path != "fallback"
     return CallsOfKind(
         rows[0].path if offloaded else rows[0].algorithm,
         sum(row.calls for row in rows),
         sum(row.bytes for row in rows),
-        times * kind[1] / ranks,
+        times * share,
         offloaded,
+        waits * share,
     )
 
 
