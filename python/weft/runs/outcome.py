@@ -22,7 +22,8 @@ QUEUE = RAW_RECORD + ".queue"
 CRASHED = RAW_RECORD + ".crashed"
 """File in which libweft.so writes the number of the crashed rank.
 
-On a stack overflow, the size of the rank's stack in bytes follows.
+On a stack overflow, the size of the rank's stack in bytes follows; if Linux allows the process no
+more mappings, the word `mappings`.
 """
 REFUSED = "refused"
 """File in which libweft.so writes its reason for not starting."""
@@ -32,6 +33,7 @@ _STACK_HINT = (
 )
 _LARGER_STACK = 8
 """Suggested stack size in the error message, as a multiple of the present size."""
+_MAPPINGS = "mappings"
 _HINTS = {
     signal.SIGSEGV: _STACK_HINT,
     signal.SIGBUS: _STACK_HINT,
@@ -125,10 +127,12 @@ def _killed(
 ) -> tuple[OutcomePart, int]:
     name = signal.Signals(signum).name if signum in signal.valid_signals() else f"signal {signum}"
     hint = _hint(signum, ended, start)
-    rank, stack = _crashed_rank(work)
+    rank, cause = _crashed_rank(work)
     at = UNSET if rank is None else rank
-    if stack is not None:
-        message = _small_stack(rank, stack, name)
+    if cause == _MAPPINGS:
+        return OutcomePart(kind="memory", message=_few_mappings(rank, start or StartResources.seen()), rank=at), 1
+    if cause:
+        message = _small_stack(rank, int(cause), name)
         return OutcomePart(kind="stack-overflow", message=message, signal=name, rank=at), (
             128 + signum
         )
@@ -165,6 +169,16 @@ def _small_stack(rank: int | None, stack: int, name: str) -> str:
     )
 
 
+def _few_mappings(rank: int | None, start: StartResources) -> str:
+    most = start.machine.number("sys/vm/max_map_count", 65530)
+    return (
+        f"rank {rank} asked for memory, and the process already has as many mappings as Linux"
+        f" allows (vm.max_map_count is {most}): with shared blocks of memory, make"
+        " them larger, for example --cfg smpi/shared-malloc-blocksize:33554432 (in bytes);"
+        " otherwise raise the limit (as root, by sysctl), or use fewer ranks"
+    )
+
+
 def _longest_queue(work: Path) -> str:
     """Return receiver and length of the longest unexpected message queue; empty if short."""
     try:
@@ -173,10 +187,10 @@ def _longest_queue(work: Path) -> str:
         return ""
 
 
-def _crashed_rank(work: Path) -> tuple[int | None, int | None]:
-    """Return the crashed rank, and on a stack overflow the size of its stack in bytes."""
+def _crashed_rank(work: Path) -> tuple[int | None, str]:
+    """Return the crashed rank, and what follows it in the file."""
     try:
-        rank, *stack = map(int, (work / CRASHED).read_text(encoding="ascii").split())
+        rank, _, cause = (work / CRASHED).read_text(encoding="ascii").strip().partition(" ")
+        return int(rank), cause
     except (OSError, ValueError):
-        return None, None
-    return rank, stack[0] if stack else None
+        return None, ""

@@ -9,7 +9,9 @@
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -34,8 +36,34 @@ void write_number(int file, std::size_t number)
     unlink(crash_file().c_str());
 }
 
-/** Writes the number of the rank that crashed, and the size of its stack in bytes on a stack overflow. */
-void tell_of_crash(int rank, std::optional<std::size_t> stack)
+/** Returns the first number in a file, or the number of its lines; 0 without one. Async-signal-safe. */
+std::size_t number_in(const char* path, bool lines)
+{
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> text{};
+  std::size_t number = 0;
+  for (ssize_t size = 0; file >= 0 && (size = read(file, text.data(), text.size())) > 0;)
+    for (const char one : std::span(text.data(), static_cast<std::size_t>(size)))
+      if (lines)
+        number += one == '\n' ? 1 : 0;
+      else if (one >= '0' && one <= '9')
+        number = number * 10 + static_cast<std::size_t>(one - '0');
+  if (file >= 0)
+    close(file);
+  return number;
+}
+
+/** Returns whether Linux allows the process no more mappings, so that neither memory nor a message about the want of it
+ * can be allocated. Async-signal-safe. */
+bool mappings_are_exhausted()
+{
+  constexpr std::size_t LEFT = 64; // an allocation may need several
+  return number_in("/proc/self/maps", true) + LEFT >= number_in("/proc/sys/vm/max_map_count", false);
+}
+
+/** Writes the number of the rank that crashed and, on a stack overflow, the size of its stack in bytes, or "mappings" if
+ * there are no more of them. */
+void tell_of_crash(int rank, std::optional<std::size_t> stack, bool aborted = false)
 {
   const int file = open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0)
@@ -43,6 +71,9 @@ void tell_of_crash(int rank, std::optional<std::size_t> stack)
   write_number(file, static_cast<std::size_t>(rank));
   if (stack && write(file, " ", 1) == 1)
     write_number(file, *stack);
+  constexpr std::string_view MAPPINGS = " mappings";
+  if (aborted && mappings_are_exhausted() && write(file, MAPPINGS.data(), MAPPINGS.size()) < 0)
+    unlink(crash_file().c_str());
   close(file);
 }
 
@@ -107,7 +138,7 @@ void on_crash(int signum, siginfo_t* info, void* context)
   if (culprit)
     tell_of_crash(*culprit, stacks_made()->bytes);
   else if (rank)
-    tell_of_crash(*rank, stack);
+    tell_of_crash(*rank, stack, signum == SIGABRT);
   raise_in_process(signum);
 }
 

@@ -94,6 +94,14 @@ def test_a_stack_that_is_too_small_is_said_with_its_size(tmp_path: Path) -> None
     assert status == 139
 
 
+def test_a_crash_without_mappings_left_is_want_of_memory(tmp_path: Path) -> None:
+    (tmp_path / CRASHED).write_text("12 mappings")
+    outcome, status = judge(OutcomePart(kind="unfinished"), ended(-signal.SIGABRT), tmp_path, None)
+    assert (outcome.kind, outcome.rank, status) == ("memory", 12, 1)
+    assert "vm.max_map_count is " in outcome.message
+    assert "--cfg smpi/shared-malloc-blocksize:" in outcome.message
+
+
 def test_leaving_without_the_simulation_is_said(tmp_path: Path) -> None:
     outcome, status = judge(OutcomePart(kind="unfinished"), ended(0), tmp_path, None)
     assert (outcome.kind, status) == ("unfinished", 1)
