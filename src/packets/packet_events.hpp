@@ -23,6 +23,7 @@ enum class PacketEvent : std::uint8_t {
   resume,
   pace,    ///< a connection may send again
   control, ///< the congestion control of a connection is due
+  notice,  ///< the interval is over after which a connection may notify its sender again
   timeout, ///< of a transfer
   tree,    ///< a call over a tree goes on
 };

@@ -31,8 +31,7 @@ constexpr int THRESHOLDS        = 16; // InfiniBand's Threshold decreases in eve
 PacketLinks::PacketLinks(const Fabric& fabric, PacketEvents& events, PacketWork& work)
     : fabric_(fabric), model_(fabric.packets()), events_(events), work_(work),
       lossy_(model_.flow_control == FlowControl::none), pauses_(model_.flow_control == FlowControl::pfc),
-      cuts_through_(model_.switching == Switching::cut_through), trims_(model_.trims()),
-      marks_arrivals_(model_.marks_arrivals()), marks_departures_(model_.marks_departures()),
+      cuts_through_(model_.switching == Switching::cut_through), trims_(model_.trims()), marks_(model_.marks()),
       marks_roots_(model_.marks_roots()), lanes_(static_cast<std::uint32_t>(model_.lanes_in_use())),
       packet_size_(model_.packet.value()), control_size_(model_.control_packet.value()),
       seed_(fabric.noise() ? static_cast<std::uint64_t>(fabric.noise()->seed) : 1),
@@ -206,7 +205,7 @@ bool PacketLinks::send_data(LinkId link, PacketPort& wire, PacketPort& out)
   out.queued -= pool_[number].size;
   if (marks_roots_)
     mark_root(link, out, pool_[number]);
-  else if (marks_departures_)
+  else if (marks_)
     mark(link, out, pool_[number]);
   transmit(link, wire, out, number);
   return true;
@@ -412,9 +411,9 @@ bool PacketLinks::choose_hop(Packet& packet)
 
 void PacketLinks::enqueue(std::size_t port, PacketNumber number)
 {
-  PacketPort& out   = ports_[port];
-  Packet& packet    = pool_[number];
-  const LinkId link = lanes_ == 1 ? static_cast<LinkId>(port) : link_of(port);
+  PacketPort& out      = ports_[port];
+  const Packet& packet = pool_[number];
+  const LinkId link    = lanes_ == 1 ? static_cast<LinkId>(port) : link_of(port);
   if (faulty_ && wire(link).off) {
     discard(number, true, true);
     return;
@@ -423,8 +422,6 @@ void PacketLinks::enqueue(std::size_t port, PacketNumber number)
     overflow(link, out, number);
     return;
   }
-  if (marks_arrivals_)
-    mark(link, out, packet);
   out.queued += packet.size;
   work_.most_queued = std::max(work_.most_queued, out.queued);
   out.data.push(pool_, number);
@@ -472,7 +469,7 @@ void PacketLinks::forward_headers(PacketNumber number)
     answer(number);
 }
 
-/** Marks a packet with a probability that grows with the queue that it joins or leaves. */
+/** Marks a packet with a probability that grows with the queue that it leaves behind. */
 void PacketLinks::mark(LinkId link, PacketPort& out, Packet& packet)
 {
   const PortLimits& its = limits(link);

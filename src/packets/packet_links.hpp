@@ -52,8 +52,7 @@ class PacketLinks {
   const bool pauses_;
   const bool cuts_through_;
   const bool trims_;
-  const bool marks_arrivals_;
-  const bool marks_departures_;
+  const bool marks_;
   const bool marks_roots_;
   const std::uint32_t lanes_;
   const double packet_size_;

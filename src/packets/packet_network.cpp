@@ -181,6 +181,9 @@ void PacketNetwork::step(const PacketEvents::Entry& event)
     case PacketEvent::control:
       senders_.control_due(number, event.time);
       return;
+    case PacketEvent::notice:
+      senders_.send_notice(number);
+      return;
     case PacketEvent::timeout:
       senders_.check_deadline(number);
       return;

@@ -271,6 +271,35 @@ TEST(PacketNetwork, DcqcnKeepsAnIncastsQueueShort)
   EXPECT_LT(std::ranges::max(with.times), 1.5 * bound);
 }
 
+// Packets that leave more than 5 kB behind are marked. The last one of the queue, of host 3, leaves nothing: its sender
+// is not notified. The others are at their first mark, and again for the marks of the next 50 us.
+TEST(PacketNetwork, MarksTellOfTheQueueThatAPacketLeaves)
+{
+  const Fabric fabric =
+      packet_star(4, CUT + "flow_control = 'pfc'\nxoff = '1MB'\nxon = '0.9MB'\ncongestion_control = 'dcqcn'\n"
+                           "ecn_min = '5kB'\necn_max = '5.001kB'\n[network.dcqcn]\ninitial_alpha = 0\ng = 1e-9\n");
+  const std::vector<TestMessage> messages{{1, 0, 20000}, {2, 0, 20000}, {3, 0, 1000, 19.5e-6}};
+  const TestRun run = run_packets(fabric, messages);
+  EXPECT_NEAR(static_cast<double>(run.work.marked), 2 * (20 - 5), 1); // while the queue grows, and while it shrinks
+  EXPECT_EQ(run.work.notifications, 4U);
+}
+
+// Without acknowledgements, a message of one packet has ended when its notification comes back.
+TEST(PacketNetwork, NotificationsOutliveTheirMessages)
+{
+  constexpr int SENDERS  = 4;
+  constexpr int MESSAGES = SENDERS * 500;
+  std::vector<TestMessage> messages;
+  messages.reserve(MESSAGES);
+  for (int number = 0; number < MESSAGES; ++number)
+    messages.push_back({1 + number % SENDERS, 0, 1000});
+  const std::string keys = CUT + "flow_control = 'pfc'\nxoff = '10MB'\nxon = '9MB'\ncongestion_control = 'dcqcn'\n"
+                                 "ecn_min = '5kB'\necn_max = '20kB'\n";
+  const TestRun run      = run_packets(packet_star(SENDERS + 1, keys), messages);
+  EXPECT_GT(run.work.notifications, 0U);
+  EXPECT_LT(run.work.most_queued, 100e3); // 1.5 MB at line rate
+}
+
 TEST(PacketNetwork, SwiftKeepsQueuesAtItsTarget)
 {
   constexpr int SENDERS = 8;

@@ -26,9 +26,9 @@ struct Packet {
   double tail              = 0; ///< seconds; at which all of it has arrived at the next vertex
   double sent              = 0; ///< of the data packet that it is, or acknowledges
   PacketNumber next        = NO_PACKET;
-  std::uint32_t transfer   = 0; ///< in a tree: its call
-  std::uint32_t generation = 0; ///< of the transfer
-  std::uint32_t sequence   = 0;
+  std::uint32_t transfer   = 0;          ///< in a tree: its call
+  std::uint32_t generation = 0;          ///< of the transfer
+  std::uint32_t sequence   = 0;          ///< of a notification: its connection
   std::uint32_t route      = 0;          ///< position of its first link; the current link if it is balanced
   std::int32_t to          = 0;          ///< host, if it is balanced; edge of its call and direction, in a tree
   std::int32_t in_port     = NO_IN_PORT; ///< whose buffer it occupies

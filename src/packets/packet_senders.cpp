@@ -314,7 +314,12 @@ void PacketSenders::schedule_control(Number number)
 
 void PacketSenders::receive(PacketNumber number)
 {
-  const Packet packet = links_.pool()[number]; // answers may move it
+  const Packet packet = links_.pool()[number];   // answers may move it
+  if (packet.kind == PacketKind::notification) { // its transfer may have ended meanwhile
+    control_->notified(connections_[packet.sequence].state, model_, now_);
+    schedule_control(packet.sequence);
+    return;
+  }
   const Transfer& its = transfers_[packet.transfer];
   if (its.generation != packet.generation || its.place == Place::idle || its.abandoned)
     return; // of a transfer that has ended
@@ -322,10 +327,6 @@ void PacketSenders::receive(PacketNumber number)
     receive_data(packet);
   } else if (packet.kind == PacketKind::headers) {
     receive_headers(packet);
-  } else if (packet.kind == PacketKind::notification) {
-    const Number connection = transfers_[packet.transfer].connection;
-    control_->notified(connections_[connection].state, model_, now_);
-    schedule_control(connection);
   } else {
     acknowledge(packet);
   }
@@ -334,12 +335,8 @@ void PacketSenders::receive(PacketNumber number)
 void PacketSenders::receive_data(const Packet& packet)
 {
   Transfer& transfer = transfers_[packet.transfer];
-  if (packet.marked && model_.notifies() &&
-      now_ - connections_[transfer.connection].notified >= model_.notification_interval().value()) {
-    connections_[transfer.connection].notified = now_;
-    ++work_.notifications;
-    answer(packet, PacketKind::notification, 0);
-  }
+  if (packet.marked && model_.notifies())
+    notify(packet);
   if (transfer.selection) {
     receive_any(packet);
   } else if (reliable_) {
@@ -356,6 +353,29 @@ void PacketSenders::receive_data(const Packet& packet)
     if (last && not acknowledges_)
       release(packet.transfer);
   }
+}
+
+/** Notifies the sender of a marked packet, as soon as the interval after the last notification is over. */
+void PacketSenders::notify(const Packet& packet)
+{
+  const Number number = transfers_[packet.transfer].connection;
+  Connection& its     = connections_[number];
+  if (its.notice != NO_PACKET)
+    return;
+  its.notice       = create_answer(packet, PacketKind::notification, number);
+  const double due = its.notified + model_.notification_interval().value();
+  if (due > now_)
+    events_.add(due, PacketEvent::notice, number);
+  else
+    send_notice(number);
+}
+
+void PacketSenders::send_notice(Number connection)
+{
+  Connection& its = connections_[connection];
+  its.notified    = now_;
+  ++work_.notifications;
+  links_.answer(std::exchange(its.notice, NO_PACKET));
 }
 
 /** Takes the next packet, and rejects the first one after a gap. */
@@ -406,7 +426,7 @@ void PacketSenders::receive_headers(const Packet& packet)
   answer(packet, known ? PacketKind::acknowledgement : PacketKind::rejection, packet.sequence);
 }
 
-void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
+PacketNumber PacketSenders::create_answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
 {
   const PacketNumber number = links_.pool().borrow();
   Packet& created           = links_.pool()[number];
@@ -419,7 +439,12 @@ void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t 
   created.hops              = packet.balanced ? transfers_[packet.transfer].hops : packet.hops;
   created.kind              = kind;
   created.marked            = packet.marked;
-  links_.answer(number);
+  return number;
+}
+
+void PacketSenders::answer(const Packet& packet, PacketKind kind, std::uint32_t sequence)
+{
+  links_.answer(create_answer(packet, kind, sequence));
 }
 
 /** Counts what an answer acknowledges; returns its bytes. */

@@ -88,13 +88,14 @@ private:
   };
   struct Connection {
     ConnectionState state;
-    double in_flight = 0;         ///< bytes
-    double notified  = -NEVER_S;  ///< time of the last notification to its sender
-    double send_at   = 0;         ///< time of the next packet by its rate
-    double paced_at  = NEVER_S;   ///< time of its next event for that
-    double due_at    = NEVER_S;   ///< time of its next event for congestion control
-    Number first     = NO_NUMBER; ///< transfers that wait for it
-    Number last      = NO_NUMBER;
+    double in_flight    = 0;         ///< bytes
+    double notified     = -NEVER_S;  ///< time of the last notification to its sender
+    PacketNumber notice = NO_PACKET; ///< notification that waits until another one may be sent
+    double send_at      = 0;         ///< time of the next packet by its rate
+    double paced_at     = NEVER_S;   ///< time of its next event for that
+    double due_at       = NEVER_S;   ///< time of its next event for congestion control
+    Number first        = NO_NUMBER; ///< transfers that wait for it
+    Number last         = NO_NUMBER;
   };
 
   const Fabric& fabric_;
@@ -149,6 +150,7 @@ public:
   void make_ready(Number transfer);
   void pace_due(Number connection, double time);
   void control_due(Number connection, double time);
+  void send_notice(Number connection);
   void check_deadline(Number transfer);
 
 private:
@@ -179,6 +181,8 @@ private:
   void receive_in_order(const Packet& packet);
   void receive_any(const Packet& packet);
   void receive_headers(const Packet& packet);
+  void notify(const Packet& packet);
+  PacketNumber create_answer(const Packet& packet, PacketKind kind, std::uint32_t sequence);
   void answer(const Packet& packet, PacketKind kind, std::uint32_t sequence);
   void acknowledge(const Packet& packet);
   double settle(Transfer& transfer, const Packet& packet);

@@ -208,18 +208,14 @@ struct PacketModel {
   bool carries() const { return network == NetworkKind::packets; }
   /** Returns whether switches choose the path of each packet. */
   bool balances() const { return load_balancing != LoadBalancing::route; }
-  /** Returns whether packets carry marks of congestion (ECN). */
-  bool marks() const { return marks_arrivals() || marks_departures(); }
-  /** Returns whether switches mark packets that join a queue. */
-  bool marks_arrivals() const { return congestion_control == CongestionControl::dcqcn; }
-  /** Returns whether switches mark packets that leave a queue. */
-  bool marks_departures() const { return congestion_control == CongestionControl::nscc || marks_roots(); }
+  /** Returns whether switches mark packets that leave a queue (ECN). */
+  bool marks() const { return notifies() || congestion_control == CongestionControl::nscc; }
   /** Returns whether switches mark packets that leave a port which is a root of congestion. */
   bool marks_roots() const { return congestion_control == CongestionControl::infiniband; }
   /** Returns whether receivers notify senders of marks with packets of their own. */
-  bool notifies() const { return marks_arrivals() || marks_roots(); }
+  bool notifies() const { return congestion_control == CongestionControl::dcqcn || marks_roots(); }
   /** Returns the least interval between two notifications to a connection. */
-  Seconds notification_interval() const { return marks_arrivals() ? dcqcn.cnp_interval : Seconds(); }
+  Seconds notification_interval() const { return marks_roots() ? Seconds() : dcqcn.cnp_interval; }
   bool trims() const { return overflow == Overflow::trim; }
   /** Returns whether receivers acknowledge packets. */
   bool acknowledges() const

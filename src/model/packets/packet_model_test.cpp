@@ -40,7 +40,7 @@ TEST(PacketModel, NsccChangesDefaults)
 {
   const PacketModel model =
       packets_of("flow_control = 'none'\noverflow = 'trim'\ncongestion_control = 'nscc'\n[network.nscc]\neta = 0.3\n");
-  EXPECT_TRUE(model.trims() && model.marks() && model.marks_departures() && not model.marks_arrivals());
+  EXPECT_TRUE(model.trims() && model.marks() && not model.notifies());
   EXPECT_EQ(model.retransmission, Retransmission::selective);
   EXPECT_EQ(model.ecn_probability, 1);
   EXPECT_EQ(model.nscc.eta, 0.3);
@@ -51,7 +51,7 @@ TEST(PacketModel, InfinibandReadsItsTable)
 {
   const std::string keys  = "congestion_control = 'infiniband'\n[network.infiniband]\nccti_timer = '150us'\n";
   const PacketModel model = packets_of(keys);
-  EXPECT_TRUE(model.marks_roots() && model.marks_departures() && model.notifies() && not model.acknowledges());
+  EXPECT_TRUE(model.marks_roots() && model.marks() && model.notifies() && not model.acknowledges());
   EXPECT_EQ(model.infiniband.limit(), 127);
   const InfinibandModel given = packets_of(keys + "cct = '0:0,3:3,0:7'\n").infiniband;
   EXPECT_EQ(given.delays, (std::vector<double>{0, 0.375, 7}));

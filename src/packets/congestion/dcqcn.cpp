@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* DCQCN (Y. Zhu et al.: Congestion control for large-scale RDMA deployments, SIGCOMM '15), with the state machine of
  * the authors' simulator (bobzhuyb/ns3-rdma, qbb-net-device.cc): a notification cuts the rate at once, a timer and a
- * byte counter let it recover. A connection sends at line rate until its first notification. The halving of timer and
- * counter in hyper increase is left out. */
+ * byte counter let it recover. A connection sends at line rate until its first notification.
+ *
+ * Switches mark packets that leave a queue. A receiver notifies the sender at once, and of marks in the interval after
+ * a notification at its end.
+ *
+ * The target increases after fast_recovery steps, as in the fixed point of Y. Zhu et al. (ECN or delay, CoNEXT '16); in
+ * the simulator, with the last of them. Left out: hyper increase halves timer and counter, and the first step after a
+ * cut divides a target of more than ten times the rate by eight. */
 #include "packets/congestion/congestion_control.hpp"
 
 #include <algorithm>
