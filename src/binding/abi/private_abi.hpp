@@ -316,6 +316,7 @@ public:
   int put(const void* origin, int origin_count, MPI_Datatype origin_type, int target, MPI_Aint displacement,
           int target_count, MPI_Datatype target_type, MPI_Request* request);
   int flush(int target);
+  int start(MPI_Group group, int assertion);
 };
 
 class Errhandler {

@@ -49,6 +49,7 @@ PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "partitioned.c": (("8", "6", "3"),),
     "persistent.c": (("{small}", "2"),),
     "planned.c": ((),),
+    "random_one_sided.c": (("{seed}", "6"),) * 2,
     "reductions.c": (("{small}", "4"),),
     "window_locks.c": ((),),
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/windows/epochs.hpp"
 
+#include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "mpi/names.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <malloc.h>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -61,6 +66,30 @@ int need_no_access(MPI_Win win)
     return MPI_SUCCESS;
   const AccessEpoch access = epochs_of(win).access;
   return need(access == AccessEpoch::none || access == AccessEpoch::fence, name_of_access(access));
+}
+
+/** Returns the place of smpi_fences() in a window, as an index of ints. No header declares it: it is the only number
+ * that an epoch with no target lowers by one. */
+std::size_t find_fences(MPI_Win win)
+{
+  auto* const numbers = reinterpret_cast<int*>(win);
+  const std::vector<int> before(numbers, numbers + malloc_usable_size(win) / sizeof(int));
+  win->start(MPI_GROUP_EMPTY, 0);
+  std::vector<std::size_t> found;
+  for (std::size_t at = 0; at < before.size(); ++at)
+    if (numbers[at] == before[at] - 1)
+      found.push_back(at);
+  if (found.size() != 1)
+    throw std::logic_error("the layout of MPI windows in this SimGrid is unknown to weft; use SimGrid 4.1");
+  numbers[found.front()] = before[found.front()]; // ends the epoch; SMPI's own function would yield to other ranks
+  return found.front();
+}
+
+/** Returns SMPI's number of a window's fences less that of its epochs begun by MPI_Win_post and MPI_Win_start. */
+int& smpi_fences(MPI_Win win)
+{
+  static const std::size_t PLACE = find_fences(win);
+  return reinterpret_cast<int*>(win)[PLACE];
 }
 
 bool can_be_swapped(MPI_Datatype type)
@@ -166,8 +195,13 @@ int check_free(const MPI_Win* win)
   return need(not epochs_of(*win).exposed, "the window is exposed by MPI_Win_post");
 }
 
+// SMPI refuses accesses while its number is 0, which it is after MPI_Win_start if there was one fence before, or after
+// MPI_Win_post and MPI_Win_start if there were two. Epochs are checked above.
 void note_fence(MPI_Win win, int assertion)
 {
+  constexpr int BEYOND_EPOCHS = 4;
+  if (int& fences = smpi_fences(win); fences > 0)
+    fences = BEYOND_EPOCHS;
   epochs_of(win).access =
       (static_cast<unsigned>(assertion) & MPI_MODE_NOSUCCEED) != 0 ? AccessEpoch::none : AccessEpoch::fence;
 }
