@@ -127,22 +127,30 @@ public:
 
   void send(int from, int to, Bytes bytes, double missed, Receiving& receiver, std::uint64_t message) override
   {
+    way_.resources.clear();
     ways_.find(from, to, bytes, missed, way_);
     start_for(receiver, message);
   }
   void send_on_sockets(const SocketMessage& message, Receiving& receiver, std::uint64_t number) override
   {
+    if (message.from_socket == SocketMessage::UNKNOWN) {
+      send(message.from, message.to, message.bytes, message.missed, receiver, number);
+      return;
+    }
+    way_.resources.clear();
     ways_.find_on_sockets(message, way_);
     start_for(receiver, number);
   }
   void work(const SocketWork& work, Receiving& receiver, std::uint64_t number) override
   {
+    way_.resources.clear();
     ways_.find_work(work, way_);
     start_for(receiver, number);
   }
   void start_storage_flow(VertexId from, VertexId to, const std::vector<int>& storage, Bytes bytes,
                           BytesPerSecond limit, FlowEnd done) override
   {
+    way_.resources.clear();
     ways_.find_storage_flow(from, to, storage, bytes, limit, way_);
     start(std::move(done));
   }
@@ -155,16 +163,17 @@ private:
 
   void start(FlowEnd done)
   {
+    const FlowRoute way = way_; // other ranks send before the kernel starts the stream
     StreamRequest request;
-    request.base_latency    = Seconds(way_.latency);
-    request.sharing_latency = Seconds(way_.penalty);
-    request.wire            = Bytes(way_.volume);
-    request.rate_limit      = BytesPerSecond(way_.bound);
+    request.base_latency    = Seconds(way.latency);
+    request.sharing_latency = Seconds(way.penalty);
+    request.wire            = Bytes(way.volume);
+    request.rate_limit      = BytesPerSecond(way.bound);
     request.exact           = true;
     simgrid::kernel::actor::simcall_answered([&] {
-      for (const int resource : way_.resources)
+      for (const int resource : way.resources)
         request.links.push_back(zone_.resource(resource));
-      zone_.streams().start(request, [this, number = way_.known_as, done = std::move(done)](const FlowResult& result) {
+      zone_.streams().start(request, [this, number = way.known_as, done = std::move(done)](const FlowResult& result) {
         zone_.end_message(number); // before SimGrid's solver queries capacities
         done(result);
       });

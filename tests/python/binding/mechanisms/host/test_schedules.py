@@ -47,7 +47,7 @@ def assert_same(found: Times, expected: Times) -> None:
 
 @pytest.mark.parametrize("ppn", [1, 3])
 @pytest.mark.parametrize("kind", TOPOLOGIES)
-def test_folding_and_handing_over_change_no_time(
+def test_no_carrier_changes_a_time(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, ppn: int
 ) -> None:
     """SimGrid's network does not model host memory, which ranks share by default here."""
