@@ -256,6 +256,8 @@ class _Preset:
 
     port_Bps: float  # noqa: N815
     """Documented bandwidth of a port; infinite if none is known."""
+    network: str
+    """Ethernet or InfiniBand; empty if unknown."""
     scaled_from: str
     rule: str
 
@@ -264,10 +266,18 @@ class _Preset:
 def _presets() -> Mapping[str, _Preset]:
     return {
         row["preset"]: _Preset(
-            float(row["port_Gbps"] or "inf") * 1e9 / 8, row["scaled_from"], row["rule"]
+            float(row["port_Gbps"] or "inf") * 1e9 / 8,
+            row["network"],
+            row["scaled_from"],
+            row["rule"],
         )
         for row in read_rows(paths.data(PRESETS))
     }
+
+
+def port_rate(preset: str) -> float:
+    """Return the documented bandwidth of a switch's or NIC's port, in B/s; infinite if unknown."""
+    return _presets()[preset].port_Bps if preset in _presets() else math.inf
 
 
 def is_scaled(preset: str) -> bool:

@@ -307,6 +307,7 @@ def _link_table(template: Template) -> Iterator[str]:
     yield "[link]"
     for key, value in (("bandwidth", template.bandwidth), ("latency", template.latency)):
         yield f"# {sentence(meanings('link')[key])}"
+        yield from _origin(template, key)
         yield f"{key} = {_quoted(key, value)}"
 
 

@@ -316,6 +316,40 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
     assert len(set(nics.values())) == 5
 
 
+@pytest.mark.parametrize(
+    ("words", "gigabits", "origin"),
+    [
+        ("--switch-preset sharp-hdr200", 200, "the ports of sharp-hdr200: 200Gbps (--bandwidth)"),
+        ("--switch-preset sharp-ndr", 400, "the ports of sharp-ndr: 400Gbps (--bandwidth)"),
+        ("--switch-preset slingshot", 200, "the ports of slingshot: 200Gbps (--bandwidth)"),
+        ("--switch-preset l2 --nic-preset connectx-7-ndr", 400, "the ports of connectx-7-ndr: "),
+        (
+            "--switch-preset sharp --nic-preset connectx-6-hdr200",
+            200,
+            "the ports of sharp: 200Gbps (--bandwidth)",
+        ),
+        # Measured together: QM8700 with hosts of HDR100.
+        ("--switch-preset sharp", 100, "100Gbps (--bandwidth)"),
+        ("--switch-preset l2", 100, "100Gbps (--bandwidth)"),
+        ("", 100, "100Gbps (--bandwidth)"),
+        (
+            "--switch-preset sharp-hdr200 --hosts-like hdr100-8",
+            100,
+            "100Gbps (--bandwidth; a port of sharp-hdr200 has 200Gbps)",
+        ),
+    ],
+)
+def test_cables_have_the_rate_of_their_ports(
+    here: Path, words: str, gigabits: float, origin: str
+) -> None:
+    """Regression: cables of HDR switches silently had 100 Gb/s."""
+    said = run("star", "--hosts", "4", *words.split(), "-o", "x.toml")
+    rates = {cable["bandwidth_Bps"] for cable in _core.load_fabric("x.toml").cables()}
+    assert rates == {gigabits * 1e9 / 8}
+    assert origin in said
+    assert ("# That of a port of" in Path("x.toml").read_text()) == ("the ports of" in said)
+
+
 def test_only_hosts_that_came_with_a_switch_are_warned_of(here: Path) -> None:
     given = ["--bandwidth", "1Gbps", "--latency", "1us"]
     command = ["star", "--hosts", "4", "--messages", "none", "-o", "x.toml", "--force"]
