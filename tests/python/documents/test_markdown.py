@@ -455,7 +455,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft cc file.c -o file",
         f"{run} {disk} --json file.json -- ./file",
         "weft cc late.c -o late",
-        f"{run} --json late.json -- ./late",
+        f"{run} --set mpi.preset=openmpi-ucx-infiniband --json late.json -- ./late",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --compare --json jobs.json",
         "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
         "weft run -q --fabric dgx-h100 --jobs training-job.toml --json training-job.json",
