@@ -30,6 +30,7 @@ from weft.fabric.template import (
     NICS,
     OTHERS_LIKE,
     SWITCH_LATENCY,
+    WITH_HCOLL,
     Template,
     has_cables_between_switches,
 )
@@ -86,11 +87,14 @@ class FilledTemplate:
     """
     hosts_said: str = ""
     """Host values that the file of --host-from states, and values that it lacks."""
+    library_said: str = ""
+    """Collective library with which the NIC was measured, and the preset with another one."""
 
     @property
     def note(self) -> str:
         """One-line summary of the copied values."""
-        return "; ".join(part for part in (self.hosts_said, self._taken_note) if part)
+        parts = (self.hosts_said, self._taken_note, self.library_said)
+        return "; ".join(part for part in parts if part)
 
     @property
     def _taken_note(self) -> str:
@@ -136,6 +140,8 @@ def fill(
             taken[_CLUSTERS] = [host]
     if asked.presets.get("nic") is None:
         take("nic", f"{presets['nic']} (--nic-preset)", fabric)
+        if library := _library(presets):
+            origins["nic"] += f"\n{library[0].upper()}{library[1:]}."
     if asked.presets.get("switch") is None:
         taken.setdefault(fabric.name, []).append(f"{presets['switch']} (--switch-preset)")
     bandwidth = asked.bandwidth or slowest.text
@@ -172,6 +178,7 @@ def fill(
             taken,
             compare_with=fabric.name if of_hosts else "",
             hosts_said=inside.said,
+            library_said=_library(presets) if asked.presets.get("nic") is None else "",
         )
     )
 
@@ -335,6 +342,17 @@ def switch_of(asked: NewFabricOptions) -> str:
         return switch
     preset: str = _core.load_fabric(asked.like or OTHERS_LIKE).switches[0]["preset"]
     return preset
+
+
+def _library(presets: Mapping[str, str]) -> str:
+    """Return which library's overhead a NIC has with SHARP, if that of another is known."""
+    nic = presets["nic"]
+    if presets["switch"] not in LIKE or nic not in WITH_HCOLL:
+        return ""
+    return (
+        f"{nic} has the overhead of SHARP in a loop of UCC's benchmark; a call of MPI through HCOLL"
+        f" takes about 5 us more: --nic-preset {WITH_HCOLL[nic]}"
+    )
 
 
 def _host_keys(asked: NewFabricOptions, preset: str) -> HostKeys:

@@ -316,6 +316,29 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
     assert len(set(nics.values())) == 5
 
 
+@pytest.mark.parametrize("switch", ["sharp", "sharp-hdr200"])
+def test_the_library_of_offloaded_calls_is_said(here: Path, switch: str) -> None:
+    """Regression: SHARP silently had UCC's overhead, which HCOLL's exceeds by 5 us a call."""
+    command = ("star", "--hosts", "4", "--switch-preset", switch, "-o", "x.toml", "--force")
+    said = run(*command)
+    nic = _core.load_fabric("x.toml").nic
+    hcoll = f"{nic['preset']}-hcoll"
+    assert f"a call of MPI through HCOLL takes about 5 us more: --nic-preset {hcoll}" in said
+    assert f"HCOLL takes about 5 us more: --nic-preset {hcoll}.\n" in Path("x.toml").read_text()
+    assert "HCOLL" not in run(*command, "--nic-preset", hcoll)
+    other = _core.load_fabric("x.toml").nic
+    assert other["offload_overhead_s"] - nic["offload_overhead_s"] == pytest.approx(4.95e-6)
+    for one, its in zip(nic["calls"], other["calls"], strict=True):
+        assert its["offload_overhead_s"] - one["offload_overhead_s"] == pytest.approx(4.95e-6)
+        assert its["offload_copy_rate_Bps"] == one["offload_copy_rate_Bps"]
+
+
+@pytest.mark.parametrize("switch", ["tofino", "l2", "sharp-ndr"])
+def test_nics_without_another_library_say_none(here: Path, switch: str) -> None:
+    command = ("star", "--hosts", "4", "--switch-preset", switch, "-o", "x.toml")
+    assert "HCOLL" not in run(*command)
+
+
 @pytest.mark.parametrize(
     ("words", "gigabits", "origin"),
     [
