@@ -12,6 +12,7 @@ from tests.support.simulated import weft_says
 from weft import _core
 from weft.base.errors import WeftError
 from weft.benchmarks import measured
+from weft.report.page.fabrics import Variant
 
 DO = "choose measured values or presets, or leave out --strict"
 INFINIBAND = ("--set", "mpi.preset=openmpi-ucx-infiniband")
@@ -164,6 +165,16 @@ def test_a_mixture_is_said_wherever_its_fabric_is_used(tmp_path: Path, hosts: st
         )
     assert "not measured: " in said.stderr.splitlines()[-1]
     assert found in said.stderr.splitlines()[-1]
+
+
+def test_benchmarks_and_reports_say_that_a_network_exists_nowhere() -> None:
+    words = ("--fabric", "hdr100-8", "-n", "4", "--sizes", "4", "--set", "switch.preset=tofino")
+    said = weft_says("bench", "allreduce", *words, "--modes", "stream")
+    nics = "switches: NICs of connectx-6-hdr100 (InfiniBand) on tofino (Ethernet)"
+    assert f"weft: hdr100-8: exists nowhere: {nics} (a mixture of networks)" in said.stderr
+    changed = Variant("hdr100-8", "hdr100-8", ("switch.preset=tofino",), [])
+    assert f"exists nowhere: {nics}" in changed.about
+    assert "nowhere" not in Variant("hdr100-8", "hdr100-8", (), []).about
 
 
 def test_scaled_presets_say_their_rule(tmp_path: Path) -> None:
