@@ -338,7 +338,8 @@ def new_fabric(
         switch_latency: Latency of each direction of a cable between switches.
         messages: The fabric that provides the messages between hosts, or "none".
         name: Name in records and plots. By default the file's name.
-        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
+        strict: Refuse cables faster than the presets' measured cables or ports, scaled presets, and
+            hosts and switches of two kinds of network.
         force: Replace an existing file.
         keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
 
@@ -436,7 +437,8 @@ def fabric_from(
         switch_latency: Latency of each direction of cables between switches without one.
         messages: The fabric that provides the messages between hosts, or "none".
         name: Name in records and plots. By default the file's name.
-        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
+        strict: Refuse cables faster than the presets' measured cables or ports, scaled presets, and
+            hosts and switches of two kinds of network.
         force: Replace an existing file.
 
     Raises:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # Prefix that keeps topology keys apart from weft's own parameters.
 _OWN = "topology_"
 STRICT = (
-    "Refuse cables faster than those measured with the presets, or than their ports, and scaled"
-    " presets."
+    "Refuse cables faster than those measured with the presets, or than their ports, scaled"
+    " presets, and hosts and switches of two kinds of network."
 )
 _ASKED = (
     "like",
