@@ -321,7 +321,7 @@ def new_fabric(
     Args:
         topology: Kind of topology: star, fat_tree, torus, dragonfly and so on. Or `sized`: the
             smallest star or fat tree for `hosts`, with the `oversubscription` of its leaves ("2:1")
-            and the `radix` of its switches.
+            and the `radix` of its switches, by default their preset's ports.
         path: The file to write.
         like: The fabric that provides all missing values.
         hosts_like: The fabric that provides hosts, their cables and their messages, so that fabrics
@@ -332,12 +332,14 @@ def new_fabric(
             else `xeon-2-socket`.
         nic_preset: Preset of all NICs.
         switch_preset: Preset of all switches.
-        bandwidth: Bandwidth of each direction of a cable, such as "100Gbps".
+        bandwidth: Bandwidth of each direction of a cable, such as "100Gbps". By default that of the
+            presets' ports, or as the cables of `hosts_like` or `like` if given.
         latency: Latency of each direction of a host's cable, such as "0.94us".
         switch_latency: Latency of each direction of a cable between switches.
         messages: The fabric that provides the messages between hosts, or "none".
         name: Name in records and plots. By default the file's name.
-        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
+        strict: Refuse cables faster than the presets' measured cables or ports, scaled presets, and
+            hosts and switches of two kinds of network.
         force: Replace an existing file.
         keys: The topology's own keys, such as `hosts=16`, `dimensions=[4, 4]`, `down=[8, 8]`.
 
@@ -382,14 +384,14 @@ def new_fabric(
 
 def _sized(name: str, asked: "NewFabricOptions", keys: Mapping[str, Any]) -> "FilledTemplate":
     """Return the template of the smallest tree for a number of hosts."""
-    from weft.fabric.sizing import RADIX, fill_sized, tree_of
+    from weft.fabric.sizing import fill_sized
 
     if "hosts" not in keys:
         raise WeftError("hosts: is missing; write how many hosts the fabric has")
     hosts = whole("hosts", keys["hosts"], 2, 1_000_000)
-    radix = whole("radix", keys.get("radix", RADIX), 2, 1024)
-    tree = tree_of(hosts, str(keys.get("oversubscription", "1:1")), radix)
-    return fill_sized(tree, radix, name, asked)
+    radix = whole("radix", keys["radix"], 2, 1024) if "radix" in keys else None
+    oversubscription = str(keys.get("oversubscription", "1:1"))
+    return fill_sized(hosts, oversubscription, radix, name, asked)[1]
 
 
 @call
@@ -435,7 +437,8 @@ def fabric_from(
         switch_latency: Latency of each direction of cables between switches without one.
         messages: The fabric that provides the messages between hosts, or "none".
         name: Name in records and plots. By default the file's name.
-        strict: Refuse cables faster than the presets' measured cables or ports, and scaled presets.
+        strict: Refuse cables faster than the presets' measured cables or ports, scaled presets, and
+            hosts and switches of two kinds of network.
         force: Replace an existing file.
 
     Raises:

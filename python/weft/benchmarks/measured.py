@@ -4,7 +4,9 @@
 Each side of a comparison (switches or hosts) is identified by its device: the presets of switch and
 NIC, the presets of hosts and messages, or else the fabric. The measured range of a device covers
 cable rate, number of hosts, ranks per host and size of calls. Values beyond this range are used but
-reported; with `strict` they are an error.
+reported; with `strict` they are an error. The same holds for combinations that no network has:
+cables faster than the ports of their switch, and NICs or messages of InfiniBand on Ethernet
+switches, or vice versa.
 """
 
 import math
@@ -21,7 +23,7 @@ from weft.base.units import format_size, plural
 from weft.benchmarks.bytes_of import elements_of
 
 if TYPE_CHECKING:
-    from weft._core import Fabric
+    from weft._core import Fabric, Mpi
 
 ERRORS, PRESETS = "errors.csv", "presets.csv"
 COLUMNS = (
@@ -31,6 +33,8 @@ COLUMNS = (
 SWITCHES, HOSTS = "switches", "hosts"
 _TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", "point_to_point.")}
 """Tables of a fabric file that contain the values of each side's presets."""
+_PLAIN = "star-8"
+"""Shipped fabric whose [mpi] is a preset alone."""
 _FASTER = 1.05  # links faster than the measured ones by this factor are beyond the measurements
 
 
@@ -91,6 +95,8 @@ class Machine:
     """Switch that each host is connected to."""
     changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Values that replace values of each side's presets, each as TABLE.KEY=VALUE."""
+    impossible: Sequence["Beyond"] = ()
+    """Combinations of devices that no network has."""
 
     def changed(self, changes: Sequence[str]) -> "Machine":
         """Return the machine with preset values replaced by `changes`, each as TABLE.KEY=VALUE."""
@@ -128,7 +134,11 @@ def machine_of(fabric: "Fabric") -> Machine:
     if smart is not None:
         devices[SWITCHES] = Device(f"{smart}+{fabric.nic['preset']}", rate)
     machine = Machine(
-        fabric.name, devices, len(fabric.compute_hosts), [cable["upper"] for cable in cables]
+        fabric.name,
+        devices,
+        len(fabric.compute_hosts),
+        [cable["upper"] for cable in cables],
+        impossible=impossible(fabric),
     )
     return machine.changed(fabric.changes)
 
@@ -197,6 +207,8 @@ class Beyond:
     found: str
     measured: str
     """Measured range; empty if the device was never measured."""
+    exists: bool = True
+    """False for combinations of devices that no network has."""
 
     def __str__(self) -> str:
         """Return the value and the measured range in brief."""
@@ -209,9 +221,11 @@ def beyond_measured(side: str, machine: Machine, calls: Sequence[Call]) -> list[
     if not calls or device is None:
         return []
     known = _range(side, device.name)
+    nowhere = [one for one in machine.impossible if one.side == side]
     if known is None:
-        return [Beyond(side, device.name, "", device.name, "")]
+        return [*nowhere, Beyond(side, device.name, "", device.name, "")]
     return [
+        *nowhere,
         *_changed(side, machine, known),
         *(
             Beyond(side, device.name, key, found, f"up to {most}")
@@ -226,7 +240,7 @@ def fabric_beyond(fabric: "Fabric") -> list[Beyond]:
     The number of hosts and the ranks per host are known only for a run.
     """
     machine = machine_of(fabric)
-    found = list(_fast_ports(fabric))
+    found = list(machine.impossible)
     for side, device in machine.devices.items():
         known = _range(side, device.name)
         if known is not None and device.rate_Bps > _FASTER * known.rate_Bps:
@@ -256,6 +270,8 @@ class _Preset:
 
     port_Bps: float  # noqa: N815
     """Documented bandwidth of a port; infinite if none is known."""
+    network: str
+    """Ethernet or InfiniBand; empty if unknown."""
     scaled_from: str
     rule: str
 
@@ -264,10 +280,18 @@ class _Preset:
 def _presets() -> Mapping[str, _Preset]:
     return {
         row["preset"]: _Preset(
-            float(row["port_Gbps"] or "inf") * 1e9 / 8, row["scaled_from"], row["rule"]
+            float(row["port_Gbps"] or "inf") * 1e9 / 8,
+            row["network"],
+            row["scaled_from"],
+            row["rule"],
         )
         for row in read_rows(paths.data(PRESETS))
     }
+
+
+def port_rate(preset: str) -> float:
+    """Return the documented bandwidth of a switch's or NIC's port, in B/s; infinite if unknown."""
+    return _presets()[preset].port_Bps if preset in _presets() else math.inf
 
 
 def is_scaled(preset: str) -> bool:
@@ -295,18 +319,78 @@ def _fast_ports(fabric: "Fabric") -> Iterator[Beyond]:
                 continue
             seen.add(preset)
             found = f"cable {cable['name']} of {_gigabits(cable['bandwidth_Bps'])}"
-            port = f"a port of {preset} has {_gigabits(rates[preset])}"
-            yield Beyond(SWITCHES, preset, "link.bandwidth", found, port)
+            port = f"a port of {_with_network(preset)} has {_gigabits(rates[preset])}"
+            yield Beyond(SWITCHES, preset, "link.bandwidth", found, port, exists=False)
+
+
+def _mixed_networks(fabric: "Fabric") -> Iterator[Beyond]:
+    """Yield the NIC and the messages of another kind of network than that of the switches."""
+    known = _presets()
+    names = (one["preset"] for one in fabric.switch_models)
+    switch = next((name for name in names if name in known and known[name].network), None)
+    if switch is None:
+        return
+    nic, messages = fabric.nic["preset"], _messages_of(fabric)
+    for side, key, name, what in (
+        (SWITCHES, "nic", nic, "NICs"),
+        (HOSTS, "mpi", messages, "messages"),
+    ):
+        network = known[name].network if name in known else ""
+        if network and network != known[switch].network:
+            found = f"{what} of {_with_network(name)} on {_with_network(switch)}"
+            yield Beyond(side, name, f"{key}.preset", found, "a mixture of networks", exists=False)
+
+
+def _messages_of(fabric: "Fabric") -> str:
+    """Return the preset or fabric whose [mpi] a fabric has, by name or by value; else empty."""
+    if fabric.mpi is None or fabric.mpi["preset"]:
+        return fabric.mpi["preset"] if fabric.mpi else ""
+    own = _costs(fabric.mpi)
+    return next((name for name, costs in _known_messages() if costs == own), "")
+
+
+@cache
+def _known_messages() -> Sequence[tuple[str, Mapping[str, object]]]:
+    """Return the costs of messages of presets and of the fabrics in data/presets.csv."""
+    kinds, shipped = set(_core.list_presets("messages")), set(_core.list_fabrics())
+    found = []
+    for name in _presets():
+        fabric = None
+        if name in kinds:
+            fabric = _core.load_fabric(_PLAIN, [f"mpi.preset={name}"])
+        elif name in shipped:
+            fabric = _core.load_fabric(name)
+        if fabric is not None and fabric.mpi is not None:
+            found.append((name, _costs(fabric.mpi)))
+    return found
+
+
+def _costs(mpi: "Mpi") -> Mapping[str, object]:
+    """Return the costs of messages without those of reductions, which are the library's."""
+    return {
+        key: value for key, value in mpi.items() if key not in ("preset", "reduction_overhead_s")
+    }
+
+
+def _with_network(preset: str) -> str:
+    """Return a preset with its kind of network, if known."""
+    network = _presets()[preset].network
+    return f"{preset} ({network})" if network else preset
+
+
+def impossible(fabric: "Fabric") -> list[Beyond]:
+    """Return the combinations of a fabric's devices that no network has."""
+    return [*_fast_ports(fabric), *_mixed_networks(fabric)]
 
 
 def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> list[Beyond]:
     """Return the values known before a run that are outside the measured range."""
     machine = machine_of(fabric)
     call = Call("", 0, ranks, ppn, 1)
-    found = list(_fast_ports(fabric))
+    found = list(machine.impossible)
     for side in (SWITCHES, HOSTS) if offloads else (HOSTS,):
         found += beyond_measured(side, machine, [call])
-    return found
+    return list(dict.fromkeys(found))
 
 
 def refuse(found: Sequence[Beyond]) -> None:
@@ -314,9 +398,9 @@ def refuse(found: Sequence[Beyond]) -> None:
     if not found:
         return
     one = found[0]
-    known = one.measured.replace("up to", "measured up to") or "never measured"
-    if one.measured.startswith("a port"):
-        known = one.measured
+    known = one.measured or "never measured"
+    if one.exists:
+        known = known.replace("up to", "measured up to")
     key = f"{one.key}: " if one.key else ""
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
     raise WeftError(
@@ -326,8 +410,13 @@ def refuse(found: Sequence[Beyond]) -> None:
 
 
 def said(found: Sequence[Beyond]) -> str:
-    """Return values outside the measured range in one line."""
-    return f"not measured: {'; '.join(dict.fromkeys(map(str, found)))}"
+    """Return values outside the measured range in one line, impossible ones first."""
+    heads = {False: "exists nowhere", True: "not measured"}
+    parts = {
+        head: dict.fromkeys(str(one) for one in found if one.exists == exists)
+        for exists, head in heads.items()
+    }
+    return "; ".join(f"{head}: {'; '.join(values)}" for head, values in parts.items() if values)
 
 
 def _changed(side: str, machine: Machine, known: _Range) -> Iterator[Beyond]:

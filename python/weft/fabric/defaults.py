@@ -7,6 +7,7 @@ to several clusters, unless the user names a fabric for them: values fitted to o
 other clusters worse.
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft import _core
+from weft.base import paths
 from weft.base.errors import WeftError, named
+from weft.base.user_files import read_toml
+from weft.benchmarks import measured
 from weft.fabric.host_file import HostKeys, keys_of
 from weft.fabric.template import (
     CLUSTERS_LIKE,
@@ -26,6 +30,7 @@ from weft.fabric.template import (
     NICS,
     OTHERS_LIKE,
     SWITCH_LATENCY,
+    WITH_HCOLL,
     Template,
     has_cables_between_switches,
 )
@@ -82,11 +87,14 @@ class FilledTemplate:
     """
     hosts_said: str = ""
     """Host values that the file of --host-from states, and values that it lacks."""
+    library_said: str = ""
+    """Collective library with which the NIC was measured, and the preset with another one."""
 
     @property
     def note(self) -> str:
         """One-line summary of the copied values."""
-        return "; ".join(part for part in (self.hosts_said, self._taken_note) if part)
+        parts = (self.hosts_said, self._taken_note, self.library_said)
+        return "; ".join(part for part in parts if part)
 
     @property
     def _taken_note(self) -> str:
@@ -115,6 +123,7 @@ def fill(
     hosts = _core.load_fabric(asked.hosts_like) if asked.hosts_like else fabric
     presets = _presets(fabric, hosts, asked)
     cable = _host_cable(hosts)
+    slowest = _slowest_port(cable["bandwidth_Bps"], presets, asked)
     origins: dict[str, str] = {}
     taken: dict[str, list[str]] = {}
 
@@ -131,14 +140,19 @@ def fill(
             taken[_CLUSTERS] = [host]
     if asked.presets.get("nic") is None:
         take("nic", f"{presets['nic']} (--nic-preset)", fabric)
+        if library := _library(presets):
+            origins["nic"] += f"\n{library[0].upper()}{library[1:]}."
     if asked.presets.get("switch") is None:
         taken.setdefault(fabric.name, []).append(f"{presets['switch']} (--switch-preset)")
-    bandwidth = asked.bandwidth or f"{cable['bandwidth_Bps'] * 8e-9:g}Gbps"
+    bandwidth = asked.bandwidth or slowest.text
     latency = asked.latency or f"{cable['latency_s'] * 1e6:g}us"
     if asked.latency is None:
         take("link", f"{latency} per cable to a host (--latency)")
-    if asked.bandwidth is None:
-        take("link", f"{bandwidth} (--bandwidth)")
+    if asked.bandwidth is None and slowest.preset:
+        origins["bandwidth"] = f"That of a port of {slowest.preset}."
+        taken.setdefault(f"the ports of {slowest.preset}", []).append(f"{bandwidth} (--bandwidth)")
+    elif asked.bandwidth is None:
+        take("link", f"{bandwidth} (--bandwidth{slowest.other})")
     if asked.messages is None:
         take("point_to_point", "its MPI library's messages (--messages)")
     messages = asked.messages or asked.hosts_like or like
@@ -164,6 +178,7 @@ def fill(
             taken,
             compare_with=fabric.name if of_hosts else "",
             hosts_said=inside.said,
+            library_said=_library(presets) if asked.presets.get("nic") is None else "",
         )
     )
 
@@ -269,6 +284,75 @@ def _presets(fabric: "Fabric", hosts: "Fabric", asked: NewFabricOptions) -> dict
                 f" {named(f'{device}_preset')}"
             )
     return presets
+
+
+@dataclass(frozen=True)
+class _CableRate:
+    """Default bandwidth of cables, as option, and the preset whose ports limit it."""
+
+    text: str
+    preset: str = ""
+    """Empty if the rate is that of the model fabric's cables."""
+    other: str = ""
+    """Remark on a port with another rate."""
+
+
+def _slowest_port(
+    cable_Bps: float,  # noqa: N803
+    presets: Mapping[str, str],
+    asked: NewFabricOptions,
+) -> _CableRate:
+    """Return the bandwidth that ports of switches and NICs have, if the model's is another.
+
+    The rate of the model fabric's cables is that of its hosts' NICs. It counts if the user names
+    the hosts, or if the model fabric was measured with this switch.
+    """
+    switch, nic = asked.presets.get("switch"), asked.presets.get("nic")
+    if nic is None and switch in NICS:
+        nic = presets["nic"]
+    rates = {presets["switch"]: measured.port_rate(presets["switch"])}
+    if nic is not None:
+        rates[nic] = measured.port_rate(nic)
+    slowest = min(rates, key=lambda preset: rates[preset])
+    rate = rates[slowest]
+    of_cable = _CableRate(_gigabits(cable_Bps))
+    if math.isinf(rate) or math.isclose(rate, cable_Bps, rel_tol=1e-4):
+        return of_cable
+    if asked.names_hosts:
+        return replace(of_cable, other=f"; a port of {slowest} has {_gigabits(rate)}")
+    if nic is None and cable_Bps < rate and (switch is None or switch in LIKE):
+        return of_cable
+    return _CableRate(_gigabits(rate), slowest)
+
+
+def _gigabits(rate_Bps: float) -> str:  # noqa: N803
+    return f"{rate_Bps * 8e-9:g}Gbps"
+
+
+def ports_of(preset: str) -> int | None:
+    """Return the ports of a switch preset; None if it names none."""
+    table = read_toml(paths.installed("presets", "switch", f"{preset}.toml"))
+    ports: int | None = table.get("max_ports")
+    return ports
+
+
+def switch_of(asked: NewFabricOptions) -> str:
+    """Return the preset of the switches: the named one, or that of the model fabric, if any."""
+    if switch := asked.presets.get("switch"):
+        return switch
+    preset: str = _core.load_fabric(asked.like or OTHERS_LIKE).switches[0]["preset"]
+    return preset
+
+
+def _library(presets: Mapping[str, str]) -> str:
+    """Return which library's overhead a NIC has with SHARP, if that of another is known."""
+    nic = presets["nic"]
+    if presets["switch"] not in LIKE or nic not in WITH_HCOLL:
+        return ""
+    return (
+        f"{nic} has the overhead of SHARP in a loop of UCC's benchmark; a call of MPI through HCOLL"
+        f" takes about 5 us more: --nic-preset {WITH_HCOLL[nic]}"
+    )
 
 
 def _host_keys(asked: NewFabricOptions, preset: str) -> HostKeys:

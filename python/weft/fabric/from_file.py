@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weft.base import paths, topology_files
+from weft.base import topology_files
 from weft.base.errors import WeftError, named
 from weft.base.topology_files import Kind, kind_of
 from weft.base.units import plural
-from weft.base.user_files import UnreadableError, read_text, read_toml
-from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
+from weft.base.user_files import UnreadableError, read_text
+from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill, ports_of
 from weft.fabric.foreign import (
     astra,
     containerlab,
@@ -198,8 +198,8 @@ def _from_graph(
 
 def _more_ports(needed: int, preset: str) -> int | None:
     """Return the ports that the busiest switch needs, if the preset has fewer."""
-    file = paths.installed("presets", "switch", f"{preset}.toml")
-    return needed if needed > read_toml(file).get("max_ports", needed) else None
+    ports = ports_of(preset)
+    return needed if ports is not None and needed > ports else None
 
 
 def _ports_said(ports: int, preset: str) -> str:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from math import ceil, gcd
 
 from weft.base.errors import WeftError, named
-from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
+from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill, ports_of, switch_of
 
 SIZED = "sized"
 """Kind of fabrics that are specified by size instead of topology."""
 KEYS = ("hosts", "oversubscription", "radix")
-RADIX = 64
-"""Default number of ports per switch: NVIDIA's QM9700 (product brief)."""
+_RADIX = 64
+"""Ports of switches that have more than `_LARGEST_RADIX`: NVIDIA's QM9700 (product brief)."""
 _RATIO = re.compile(r"([1-9]\d{0,3})(?::([1-9]\d{0,3}))?")
 _LARGEST_RADIX = 1024
 
@@ -62,8 +62,8 @@ class Tree:
         return f"a fat tree of {len(self.down)} levels: {leaf}, {self.switches:,} switches{room}"
 
 
-def tree_of(hosts: int, oversubscription: str, radix: int) -> Tree:
-    """Return the smallest tree of a size.
+def tree_of(hosts: int, oversubscription: str, radix: int, ports: int = _LARGEST_RADIX) -> Tree:
+    """Return the smallest tree of a size, from switches of which `radix` of `ports` ports are used.
 
     Raises:
         WeftError: No tree of at most three levels fits; the error names the nearest trees that do.
@@ -77,14 +77,30 @@ def tree_of(hosts: int, oversubscription: str, radix: int) -> Tree:
         return Tree(hosts=hosts, down=(), up=(), cables=(), places=hosts, switches=1)
     found = _smallest(hosts, ratio, radix)
     if found is None:
-        raise WeftError(_nearest(hosts, ratio, radix))
+        raise WeftError(_nearest(hosts, ratio, radix, ports))
     return found
 
 
-def fill_sized(tree: Tree, radix: int, name: str, asked: NewFabricOptions) -> FilledTemplate:
-    """Return the template of a tree of switches with `radix` ports."""
+def fill_sized(
+    hosts: int, oversubscription: str, radix: int | None, name: str, asked: NewFabricOptions
+) -> tuple[Tree, FilledTemplate]:
+    """Return the smallest tree of a size, and its template.
+
+    Without `radix`, switches have the ports of their preset.
+    """
+    switch = switch_of(asked)
+    own = ports_of(switch) if switch else None
+    ports = min(own or _LARGEST_RADIX, _LARGEST_RADIX)
+    if radix is None:
+        radix = _RADIX if ports == _LARGEST_RADIX else ports
+    if ports < radix <= _LARGEST_RADIX:
+        raise WeftError(
+            f"{named('radix')}: found {radix}, and a {switch} has {ports} ports; write"
+            f" {named('radix')} {ports}, or name another {named('switch_preset')}"
+        )
+    tree = tree_of(hosts, oversubscription, radix, ports)
     filled = fill(tree.kind, tree.options, name, asked)
-    return replace(filled, template=replace(filled.template, max_ports=radix))
+    return tree, replace(filled, template=replace(filled.template, max_ports=radix))
 
 
 def _ratio(text: str) -> tuple[int, int]:
@@ -168,15 +184,13 @@ def _most_hosts(ratio: tuple[int, int], radix: int) -> int:
     return down * (radix // 2) * radix
 
 
-def _nearest(hosts: int, ratio: tuple[int, int], radix: int) -> str:
+def _nearest(hosts: int, ratio: tuple[int, int], radix: int, ports: int) -> str:
     """Return the error text that no tree fits, with the nearest trees that do."""
     written = f"{ratio[0]}:{ratio[1]}"
     choices = []
     if most := _most_hosts(ratio, radix):
         choices.append(f"at most {most:,} hosts")
-    wider = next(
-        (one for one in range(radix, _LARGEST_RADIX + 1) if _smallest(hosts, ratio, one)), None
-    )
+    wider = next((one for one in range(radix, ports + 1) if _smallest(hosts, ratio, one)), None)
     if wider is not None:
         choices.append(f"{named('radix')} {wider}")
     steeper = next(

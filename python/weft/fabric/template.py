@@ -39,6 +39,12 @@ LIKE = {
 }
 # Default NIC of switches whose values were scaled together with a NIC.
 NICS = {"sharp-hdr200": "connectx-6-hdr200", "sharp-ndr": "connectx-7-ndr"}
+# NICs whose overhead is that of SHARP in a loop of UCC's benchmark, and the same NICs with that of
+# HCOLL and MPI_Allreduce, 4.95 us more (presets/nic/connectx-6-hdr100-hcoll.toml has the source).
+WITH_HCOLL = {
+    "connectx-6-hdr100": "connectx-6-hdr100-hcoll",
+    "connectx-6-hdr200": "connectx-6-hdr200-hcoll",
+}
 OTHERS_LIKE = "tofino-4"
 # A GPU cluster's cables have several rates, so all tables come from one file.
 CLUSTERS_OF_GPUS = "gpu_cluster"
@@ -297,8 +303,7 @@ def _device_table(device: str, template: Template) -> Iterator[str]:
 
 
 def _origin(template: Template, table: str) -> Iterator[str]:
-    if table in template.origins:
-        yield f"# {template.origins[table]}"
+    yield from (f"# {line}" for line in template.origins.get(table, "").splitlines())
 
 
 def _link_table(template: Template) -> Iterator[str]:
@@ -307,6 +312,7 @@ def _link_table(template: Template) -> Iterator[str]:
     yield "[link]"
     for key, value in (("bandwidth", template.bandwidth), ("latency", template.latency)):
         yield f"# {sentence(meanings('link')[key])}"
+        yield from _origin(template, key)
         yield f"{key} = {_quoted(key, value)}"
 
 

@@ -14,6 +14,7 @@ from weft.runs.tables import (
     budget_cells,
     budget_notes,
     cells_of,
+    doubtful_values,
     gain_cells,
     losses,
     reasons,
@@ -35,7 +36,7 @@ def record_as_html(record: RecordData) -> str:
     if record.jobs and any(job.without_offload for job in record.jobs):
         parts.append(f"<p>gain of jobs, --offload {escape(record.offload)} and off for all</p>")
         parts.append(table(gain_cells(record.jobs)))
-    lines = (*waits(record), *_reasons(record), *losses(record))
+    lines = (*waits(record), *_reasons(record), *losses(record), *doubtful_values(record))
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     if record.faults and record.faults.budget:
         parts.append("<p>budget of faults</p>")

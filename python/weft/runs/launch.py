@@ -595,6 +595,7 @@ def make_record(
         record.outcome, ended, work, request.limits.timeout_s, request.limits.memory_bytes, start
     )
     record.ranks = request.placement.ranks
+    record.fabric.impossible = plan.site.impossible or UNSET
     record.program = (
         request.workload.program
         if request.workload.replay

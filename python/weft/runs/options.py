@@ -290,6 +290,8 @@ class Simulation:
             metavar="KEY:VALUE",
             command_line="Repeatable.",
             api='For example `{"smpi/wtime": 0}`, or a list of KEY:VALUE.',
+            campaigns="A text of KEY:VALUE, several separated by commas; a list has a text for each"
+            " run.",
             recorded=True,
         ),
     ] = ()

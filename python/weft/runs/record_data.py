@@ -57,6 +57,8 @@ class FabricPart(Model, kw_only=True):
     """Changes to the file, each as `TABLE.KEY=VALUE`."""
     unmeasured: list[str] | UnsetType = UNSET
     """Keys of [host] whose values are guesses or come from another device."""
+    impossible: list[str] | UnsetType = UNSET
+    """Combinations of devices that no network has."""
 
     @property
     def label(self) -> str:

@@ -18,6 +18,7 @@ from weft import _core
 from weft.base import inputs, topology_files
 from weft.base.errors import WeftError, named
 from weft.base.units import plural
+from weft.benchmarks import measured
 from weft.runs.faults.changes import of_fabric
 from weft.runs.options import Placement
 from weft.runs.record_data import FabricPart
@@ -37,6 +38,10 @@ class Site(Protocol):
     @property
     def part(self) -> FabricPart:
         """Fabric part of the record, for runs in which the library could not provide one."""
+
+    @property
+    def impossible(self) -> list[str]:
+        """Combinations of devices that no network has."""
 
     def settings(self, hosts: Path) -> Settings:
         """Return the library's settings; `hosts` is the file that lists each rank's host."""
@@ -74,6 +79,11 @@ class FabricSite:
             unmeasured=fabric.host["unmeasured"] or UNSET,
         )
 
+    @property
+    def impossible(self) -> list[str]:
+        """Combinations of devices that no network has."""
+        return [str(one) for one in measured.impossible(self.fabric)]
+
     def settings(self, hosts: Path) -> Settings:
         """Return the settings that select the fabric."""
         return Settings(fabric=self.fabric.file, fabric_changes=tuple(self.fabric.changes))
@@ -96,6 +106,11 @@ class PlatformSite:
         """Fabric part of the record, for runs in which the library could not provide one."""
         name, file = self.file.stem, str(self.file)
         return FabricPart(name=name, file=file, topology="platform", hosts=0, switches=0, links=0)
+
+    @property
+    def impossible(self) -> list[str]:
+        """Return an empty list: the devices of platforms have no presets."""
+        return []
 
     def settings(self, hosts: Path) -> Settings:
         """Return the settings that select the platform and the placement of ranks."""

@@ -76,7 +76,7 @@ def print_run(record: RecordData, on: Console) -> None:
         print_table(_collectives(record.collectives, on), on)
     if record.spawned:
         print_table(_spawned(record.spawned, on), on)
-    for line in (*waits(record), *reasons(record), *losses(record), *unmeasured(record)):
+    for line in (*waits(record), *reasons(record), *losses(record), *doubtful_values(record)):
         on.print(line, soft_wrap=True)
     if record.files:
         print_files(record.files, on)
@@ -688,10 +688,25 @@ def _is_off(record: RecordData) -> bool:
     return set(modes or [record.offload]) == {"off"}
 
 
-def unmeasured(record: RecordData) -> list[str]:
+def doubtful_values(*records: RecordData) -> list[str]:
+    """Return the values of the fabric that no device has, or that were measured on others."""
+    lines = (line for one in records for line in (*_impossible(one), *_unmeasured(one)))
+    return list(dict.fromkeys(lines))
+
+
+def _impossible(record: RecordData) -> list[str]:
+    found = record.fabric.impossible or ()
+    return [f"exists nowhere: {'; '.join(found)}"] if found else []
+
+
+def _unmeasured(record: RecordData) -> list[str]:
     """Return the unmeasured host values, if ranks share hosts and depend on them."""
     keys = record.fabric.unmeasured or ()
-    on_hosts = record.host_stages or any(not row.offloaded for row in record.collectives)
+    on_hosts = (
+        record.host_stages
+        or any(not row.offloaded for row in record.collectives)
+        or any(part.kind in ("point-to-point", "waits") and part.calls for part in record.profile)
+    )
     if not keys or not on_hosts or record.ranks <= record.hosts_used:
         return []
     return [f"[host] values that were not measured on these hosts: {', '.join(keys)}"]

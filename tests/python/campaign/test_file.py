@@ -52,6 +52,23 @@ def test_contention_is_true_or_false(write: Write) -> None:
         api.prepare(write(TEXT + 'contention = "no"\n'))
 
 
+def test_options_of_simgrid_are_a_key(write: Write) -> None:
+    """Regression: `cfg` was no key, and campaigns could not share allocations."""
+    both = 'cfg = ["smpi/wtime:1e-6", "smpi/wtime:1e-6, smpi/test:1e-6"]\n'
+    runs = api.prepare(write(TEXT + both)).runs
+    assert [run.request.simulation.config for run in runs] == [
+        ("smpi/wtime:1e-6",),
+        ("smpi/wtime:1e-6", "smpi/test:1e-6"),
+    ]
+    assert len({run.digest for run in runs}) == 2
+
+
+@pytest.mark.parametrize("value", ['"smpi/wtime"', '"smpi/wtime:1 smpi/test:1"', "1", '""'])
+def test_options_of_simgrid_have_values(write: Write, value: str) -> None:
+    with pytest.raises(WeftError, match=r"cfg: found .*; write KEY:VALUE, several separated by"):
+        api.prepare(write(TEXT + f"cfg = {value}\n"))
+
+
 # ---- Ranges
 
 

@@ -316,6 +316,63 @@ def test_fabrics_of_all_vendors_can_have_the_same_hosts(here: Path, hosts: str) 
     assert len(set(nics.values())) == 5
 
 
+@pytest.mark.parametrize("switch", ["sharp", "sharp-hdr200"])
+def test_the_library_of_offloaded_calls_is_said(here: Path, switch: str) -> None:
+    """Regression: SHARP silently had UCC's overhead, which HCOLL's exceeds by 5 us a call."""
+    command = ("star", "--hosts", "4", "--switch-preset", switch, "-o", "x.toml", "--force")
+    said = run(*command)
+    nic = _core.load_fabric("x.toml").nic
+    hcoll = f"{nic['preset']}-hcoll"
+    assert f"a call of MPI through HCOLL takes about 5 us more: --nic-preset {hcoll}" in said
+    assert f"HCOLL takes about 5 us more: --nic-preset {hcoll}.\n" in Path("x.toml").read_text()
+    assert "HCOLL" not in run(*command, "--nic-preset", hcoll)
+    other = _core.load_fabric("x.toml").nic
+    assert other["offload_overhead_s"] - nic["offload_overhead_s"] == pytest.approx(4.95e-6)
+    for one, its in zip(nic["calls"], other["calls"], strict=True):
+        assert its["offload_overhead_s"] - one["offload_overhead_s"] == pytest.approx(4.95e-6)
+        assert its["offload_copy_rate_Bps"] == one["offload_copy_rate_Bps"]
+
+
+@pytest.mark.parametrize("switch", ["tofino", "l2", "sharp-ndr"])
+def test_nics_without_another_library_say_none(here: Path, switch: str) -> None:
+    command = ("star", "--hosts", "4", "--switch-preset", switch, "-o", "x.toml")
+    assert "HCOLL" not in run(*command)
+
+
+@pytest.mark.parametrize(
+    ("words", "gigabits", "origin"),
+    [
+        ("--switch-preset sharp-hdr200", 200, "the ports of sharp-hdr200: 200Gbps (--bandwidth)"),
+        ("--switch-preset sharp-ndr", 400, "the ports of sharp-ndr: 400Gbps (--bandwidth)"),
+        ("--switch-preset slingshot", 200, "the ports of slingshot: 200Gbps (--bandwidth)"),
+        ("--switch-preset l2 --nic-preset connectx-7-ndr", 400, "the ports of connectx-7-ndr: "),
+        (
+            "--switch-preset sharp --nic-preset connectx-6-hdr200",
+            200,
+            "the ports of sharp: 200Gbps (--bandwidth)",
+        ),
+        # Measured together: QM8700 with hosts of HDR100.
+        ("--switch-preset sharp", 100, "100Gbps (--bandwidth)"),
+        ("--switch-preset l2", 100, "100Gbps (--bandwidth)"),
+        ("", 100, "100Gbps (--bandwidth)"),
+        (
+            "--switch-preset sharp-hdr200 --hosts-like hdr100-8",
+            100,
+            "100Gbps (--bandwidth; a port of sharp-hdr200 has 200Gbps)",
+        ),
+    ],
+)
+def test_cables_have_the_rate_of_their_ports(
+    here: Path, words: str, gigabits: float, origin: str
+) -> None:
+    """Regression: cables of HDR switches silently had 100 Gb/s."""
+    said = run("star", "--hosts", "4", *words.split(), "-o", "x.toml")
+    rates = {cable["bandwidth_Bps"] for cable in _core.load_fabric("x.toml").cables()}
+    assert rates == {gigabits * 1e9 / 8}
+    assert origin in said
+    assert ("# That of a port of" in Path("x.toml").read_text()) == ("the ports of" in said)
+
+
 def test_only_hosts_that_came_with_a_switch_are_warned_of(here: Path) -> None:
     given = ["--bandwidth", "1Gbps", "--latency", "1us"]
     command = ["star", "--hosts", "4", "--messages", "none", "-o", "x.toml", "--force"]

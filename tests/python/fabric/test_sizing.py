@@ -88,6 +88,40 @@ def test_the_command_writes_cores_and_ports(tmp_path: Path) -> None:
     assert len(_core.load_fabric(str(path)).hosts) == 512
 
 
+@pytest.mark.parametrize(
+    ("words", "ports"),
+    [
+        ("", 64),
+        ("--switch-preset sharp-hdr200", 40),
+        ("--switch-preset sx6036", 36),
+        ("--like hdr100-8", 40),
+        ("--switch-preset ideal", 64),
+    ],
+)
+def test_switches_have_the_ports_of_their_preset(tmp_path: Path, words: str, ports: int) -> None:
+    """Regression: 64 ports were assumed, and a switch of 40 was refused for the default."""
+    path = tmp_path / "c.toml"
+    sized("--hosts", "128", *words.split(), "-o", str(path))
+    assert tomllib.loads(path.read_text())["switch"]["max_ports"] == ports
+
+
+def refused(*words: str) -> str:
+    with pytest.raises(WeftError) as error:
+        sized(*words)
+    return str(error.value)
+
+
+def test_more_ports_than_the_preset_has_are_refused_with_its_number(tmp_path: Path) -> None:
+    words = ("--switch-preset", "sharp-hdr200", "-o", str(tmp_path / "c.toml"))
+    assert refused("--hosts", "512", "--radix", "64", *words) == (
+        "--radix: found 64, and a sharp-hdr200 has 40 ports; write --radix 40, or name another"
+        " --switch-preset"
+    )
+    assert "the nearest that fit: at most 20,800 hosts, --oversubscription 4:1" in refused(
+        "--hosts", "25000", "--oversubscription", "2:1", *words
+    ), "no radix above the preset's is suggested"
+
+
 def nearest(hosts: int, ratio: str, radix: int) -> str:
     with pytest.raises(WeftError) as error:
         tree_of(hosts, ratio, radix)

@@ -77,6 +77,9 @@ def test_one_comparison_leads_with_its_interval(
     assert verdict(study) == [said]
     assert f'<p class="answer">{said}</p>' in answer(study).splitlines()[0]
     assert "Worth it: at least 1.10 times as fast as the hosts" in basis(study)
+    measured = sure is not None and sure.basis == MEASUREMENTS
+    covers = "It covers the costs of collectives, which differ between the runs, but not messages"
+    assert (covers in basis(study)) == measured
 
 
 def test_the_verdict_is_of_the_best_mode(tmp_path: Path) -> None:

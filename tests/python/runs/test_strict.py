@@ -9,9 +9,13 @@ import weft
 from tests.support import compiled
 from tests.support.places import ROOT
 from tests.support.simulated import weft_says
+from weft import _core
 from weft.base.errors import WeftError
+from weft.benchmarks import measured
+from weft.report.page.fabrics import Variant
 
 DO = "choose measured values or presets, or leave out --strict"
+INFINIBAND = ("--set", "mpi.preset=openmpi-ucx-infiniband")
 FAST = ("--set", "link.bandwidth=200Gbps")
 
 
@@ -30,7 +34,8 @@ def test_a_run_with_measured_values_is_as_without_strict() -> None:
         (("tofino-16", "-n", "16"), "hosts: found 16 hosts; measured up to 4"),
         (("tofino-4", "-n", "4", "--set", "switch.slots=64"), "switch.slots: found switch.slots"),
         (("hdr100-8", "-n", "8", *FAST), "found cables of 200 Gb/s; measured up to 100 Gb/s"),
-        (("tofino-4", "-n", "4", *FAST), "a port of tofino has 100 Gb/s"),
+        (("tofino-4", "-n", "4", *FAST), "a port of tofino (Ethernet) has 100 Gb/s"),
+        (("tofino-4", "-n", "4", *INFINIBAND), "on tofino (Ethernet); a mixture of networks"),
         (("fdr-188", "-n", "4"), "never measured"),
     ],
 )
@@ -96,8 +101,80 @@ def test_fabrics_with_fast_cables_are_reported_and_refused(tmp_path: Path) -> No
 def test_ports_of_a_tofino_have_their_documented_rate() -> None:
     said = weft_says("fabric", "check", "tofino-4", "--set", "link.bandwidth=400Gbps")
     assert said.returncode == 0
-    assert "cable host-0 of 400 Gb/s (a port of tofino has 100 Gb/s)" in said.stderr
+    assert "cable host-0 of 400 Gb/s (a port of tofino (Ethernet) has 100 Gb/s)" in said.stderr
     assert weft_says("fabric", "check", "tofino-4", "--strict").returncode == 0
+
+
+def mixed(fabric: str, *changes: str) -> list[str]:
+    return [str(one) for one in measured.impossible(_core.load_fabric(fabric, list(changes)))]
+
+
+def test_no_shipped_fabric_mixes_networks() -> None:
+    for name in _core.list_fabrics():
+        assert mixed(name) == []
+
+
+@pytest.mark.parametrize(
+    ("fabric", "change", "found"),
+    [
+        (
+            "tofino-4",
+            "nic.preset=connectx-6-hdr200",
+            "switches: NICs of connectx-6-hdr200 (InfiniBand) on tofino (Ethernet)",
+        ),
+        (
+            "tofino-4",
+            "mpi.preset=openmpi-ucx-infiniband",
+            "hosts: messages of openmpi-ucx-infiniband (InfiniBand) on tofino (Ethernet)",
+        ),
+        (
+            "hdr100-8",
+            "mpi.preset=openmpi-ucx-roce",
+            "hosts: messages of openmpi-ucx-roce (Ethernet) on sharp (InfiniBand)",
+        ),
+    ],
+)
+def test_hosts_and_switches_of_two_networks_are_a_mixture(
+    fabric: str, change: str, found: str
+) -> None:
+    assert mixed(fabric, change) == [f"{found} (a mixture of networks)"]
+
+
+@pytest.mark.parametrize("hosts", ["hdr100-8", "azure-hb96-4"])
+def test_a_mixture_is_said_wherever_its_fabric_is_used(tmp_path: Path, hosts: str) -> None:
+    """Regression: InfiniBand's costs on an Ethernet switch passed without a word."""
+    target = tmp_path / "mine.toml"
+    words = ("--switch-preset", "tofino", "--hosts-like", hosts, "-o", str(target))
+    new = ("fabric", "new", "star", "--hosts", "4", *words)
+    assert weft_says(*new, "--strict").returncode == 2
+    assert not target.exists()
+    name = "openmpi-ucx-infiniband" if hosts == "hdr100-8" else hosts
+    found = f"hosts: messages of {name} (InfiniBand) on tofino (Ethernet) (a mixture of networks)"
+    made = weft_says(*new)
+    assert made.returncode == 0
+    assert "exists nowhere: " in made.stderr
+    assert found in made.stderr
+    program = str(compiled.example("allreduce_latency"))
+    run = ("run", "--fabric", str(target), "-n", "4")
+    for more in ((), ("--compare", "--no-best")):
+        said = weft_says(*run, *more, "--", program, "64")
+        assert said.returncode == 0
+        assert any(
+            line.startswith("exists nowhere: ") and found in line
+            for line in said.stderr.splitlines()
+        )
+    assert "not measured: " in said.stderr.splitlines()[-1]
+    assert found in said.stderr.splitlines()[-1]
+
+
+def test_benchmarks_and_reports_say_that_a_network_exists_nowhere() -> None:
+    words = ("--fabric", "hdr100-8", "-n", "4", "--sizes", "4", "--set", "switch.preset=tofino")
+    said = weft_says("bench", "allreduce", *words, "--modes", "stream")
+    nics = "switches: NICs of connectx-6-hdr100 (InfiniBand) on tofino (Ethernet)"
+    assert f"weft: hdr100-8: exists nowhere: {nics} (a mixture of networks)" in said.stderr
+    changed = Variant("hdr100-8", "hdr100-8", ("switch.preset=tofino",), [])
+    assert f"exists nowhere: {nics}" in changed.about
+    assert "nowhere" not in Variant("hdr100-8", "hdr100-8", (), []).about
 
 
 def test_scaled_presets_say_their_rule(tmp_path: Path) -> None:

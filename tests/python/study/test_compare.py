@@ -20,10 +20,12 @@ from tests.python.runs.test_record import raw
 from tests.support.places import TESTS
 from tests.support.simulated import WEFT, Program, Result, run_command
 from weft.base.units import format_ratio
+from weft.runs.html import record_as_html
 from weft.runs.record import Record, read_record
 from weft.runs.record_data import CollectivePart, OutcomePart, ProfilePart
+from weft.runs.tables import as_text
 from weft.study.comparison.comparison import Comparison, write_comparison
-from weft.study.comparison.views import print_comparison
+from weft.study.comparison.views import comparison_as_html, comparison_as_text, print_comparison
 
 COMPARE = (*WEFT, "run", "--fabric", "tofino-4", "-n", "4", "--compare")
 RECORD = TESTS.parent / "docs" / "record.md"
@@ -148,6 +150,29 @@ def test_rows_that_are_no_part_of_the_sum_are_in_parentheses() -> None:
     print_comparison(Comparison(record({}), record(FALLBACK)), Console(file=(own := io.StringIO())))
     assert "(" not in own.getvalue().splitlines()[2]
     assert "in parentheses" not in own.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("hosts_used", "changes", "said"),
+    [
+        (2, {}, True),
+        (4, {}, False),  # no host has two ranks
+        (2, {"collectives": [], "profile": profile(point_to_point=1e-6)}, True),
+        (2, {"collectives": [], "profile": profile(other_MPI_calls=1e-6)}, False),
+    ],
+)
+def test_values_measured_on_other_hosts_are_said_in_every_view(
+    hosts_used: int, changes: dict[str, Any], said: bool
+) -> None:
+    """Regression: the lines of a run said them, those of a comparison and notebooks did not."""
+    runs = [record(row, hosts_used=hosts_used, **changes) for row in (FALLBACK, FALLBACK)]
+    for one in runs:
+        one.fabric.unmeasured = ["memory_bandwidth"]
+    both = Comparison(runs[0], runs[1])
+    line = "[host] values that were not measured on these hosts: memory_bandwidth"
+    views = [as_text(runs[0]), comparison_as_text(both)]
+    views += [record_as_html(runs[0]), comparison_as_html(both)]
+    assert [line in view for view in views] == [said] * 4
 
 
 def test_a_time_that_nobody_sees_has_no_gain() -> None:

@@ -23,6 +23,7 @@ fabric files (TABLE.KEY), or a placeholder in the arguments of the table's progr
 `{KEY:B}` for a size in bytes.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,7 @@ from weft.campaign.file.keys import (
     RUNS,
     TRAINING_KINDS,
     in_brief,
+    parts,
 )
 from weft.campaign.file.programs import Program, read_programs, truth
 from weft.campaign.file.ranges import is_range, spread
@@ -375,6 +377,7 @@ def _check_values(
 
 _NUMBER = value_types.Count(0, 2**31 - 1)
 _TEXT = "write a text"
+_SETTING = re.compile(r"[^\s:]+:\S+")
 
 
 def _problem(kind: value_types.Kind, value: Value) -> str:
@@ -389,6 +392,9 @@ def _problem(kind: value_types.Kind, value: Value) -> str:
         case value_types.Choice(words):
             if value not in words:
                 return f"allowed are {', '.join(words)}"
+        case value_types.Settings():
+            if not isinstance(value, str) or not all(map(_SETTING.fullmatch, parts(value))):
+                return "write KEY:VALUE, several separated by commas"
         case _:
             if not isinstance(value, str) or not value:
                 return _TEXT

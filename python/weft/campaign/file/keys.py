@@ -26,6 +26,11 @@ def _meaning(one: DeclaredOption) -> str:
     return text.removesuffix(".")
 
 
+def parts(text: str) -> list[str]:
+    """Return the settings in a value, KEY:VALUE each, which are separated by commas."""
+    return [part.strip() for part in text.split(",")]
+
+
 def in_brief(key: str) -> str:
     """Return the meaning of a [[runs]] key as a clause."""
     text = AXES[key].option.meaning if key in AXES else RUNS[key]

@@ -21,7 +21,7 @@ from weft.base import paths
 from weft.base.errors import WeftError
 from weft.base.units import parse_size
 from weft.base.user_files import UnreadableError, read_text
-from weft.campaign.file.axes import Point
+from weft.campaign.file.axes import Point, Value
 from weft.campaign.file.file import Campaign
 from weft.campaign.file.iterations import (
     IterationPlan,
@@ -35,12 +35,14 @@ from weft.campaign.file.iterations import (
     trace_digest,
     traced,
 )
-from weft.campaign.file.keys import AXES
+from weft.campaign.file.keys import AXES, parts
 from weft.campaign.file.programs import Program
+from weft.runs import value_types
 from weft.runs.faults import file as fault_file
 from weft.runs.faults.changes import changed, of_faults
 from weft.runs.jobs.file import JobsFile
 from weft.runs.jobs.file import read as read_jobs
+from weft.runs.options import DeclaredOption
 from weft.runs.program import find_program
 from weft.runs.request import Request
 from weft.study.comparison import intervals as compare_intervals
@@ -283,9 +285,17 @@ def _request(
         timeout_s=campaign.timeout_s,
         memory_bytes=campaign.memory_bytes,
         **{
-            one.field: point[key] for key, one in AXES.items() if key in point and key not in _FILES
+            one.field: _option(one, point[key])
+            for key, one in AXES.items()
+            if key in point and key not in _FILES
         },
     )
+
+
+def _option(one: DeclaredOption, value: Value) -> Value | tuple[str, ...]:
+    """Return the value of a run option from that of a key, which is a text for several settings."""
+    settings = isinstance(one.option.kind, value_types.Settings)
+    return tuple(parts(str(value))) if settings else value
 
 
 def _check_faults(file: Path | None, changes: tuple[str, ...]) -> None:

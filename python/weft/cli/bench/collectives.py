@@ -21,7 +21,7 @@ from weft.cli.bench.shared import (
     percentiles_option,
     rows_option,
     sampling,
-    say_fallbacks,
+    say_notices,
 )
 from weft.cli.common import output_option, progress_bar
 from weft.cli.files import Command as FileCommand
@@ -147,7 +147,7 @@ def _measure(
     with progress_bar(len(study.sizes) * len(study.modes)) as progress:
         rows = api.run(study, progress)
     _print(rows, study)
-    say_fallbacks(rows)
+    say_notices(rows, fabric, changes)
     if csv_file is not None:
         api.write_csv(rows, csv_file)
     if plot is not None:

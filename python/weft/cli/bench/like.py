@@ -13,7 +13,7 @@ from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import format_size, plural
 from weft.cli.bench import shared
 from weft.cli.bench.group import LIKE, bench
-from weft.cli.bench.shared import parse_modes, rows_option, say_fallbacks
+from weft.cli.bench.shared import parse_modes, rows_option, say_notices
 from weft.cli.common import progress_bar
 from weft.cli.files import Input
 from weft.cli.run_options import changes_options, click_option
@@ -94,7 +94,7 @@ def like(
         click.echo(f"weft: skipped: {text}", err=True)
     for text in planned.notes:
         click.echo(f"weft: note: {text}", err=True)
-    say_fallbacks([row for one in found for row in one.rows])
+    say_notices([row for one in found for row in one.rows], fabric, changes)
     if csv_file is not None:
         api.write_csv(found, csv_file)
 

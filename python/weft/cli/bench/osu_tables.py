@@ -9,7 +9,7 @@ import click
 from weft.base.plots import Series, plot_by_size
 from weft.base.tables import console, new_table, print_table, print_title
 from weft.base.units import plural
-from weft.cli.bench.shared import say_fallbacks
+from weft.cli.bench.shared import say_notices
 from weft.runs.record_data import with_changes
 from weft.study.bench import micro_benchmarks as api
 from weft.study.bench import osu_format
@@ -26,7 +26,7 @@ def show(study: Study, rows: Sequence[Time], format_: str, *, full: bool) -> Non
             click.echo(line)
     else:
         _print(study, rows, full=full)
-    say_fallbacks(rows)
+    say_notices(rows, study.fabric, study.changes)
 
 
 # ---- Tables

@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from weft.base.plots import check_format
+from weft.benchmarks import measured
 from weft.cli import completion
 from weft.cli.common import Command, output_option
+from weft.runs.site import load_fabric
 from weft.study.bench.modes import Benched, messages
 from weft.study.bench.quantiles import NOISY_ITERATIONS, Sampling, parse_percentiles
 
@@ -85,9 +87,11 @@ def parse_modes(text: str) -> list[str]:
     return modes
 
 
-def say_fallbacks(rows: Sequence[Benched]) -> None:
-    """Report modes that fell back, with the reason."""
+def say_notices(rows: Sequence[Benched], fabric: str, changes: Sequence[str]) -> None:
+    """Report networks that exist nowhere, and modes that fell back, with the reason."""
     sys.stdout.flush()
+    if found := measured.impossible(load_fabric(fabric, changes)):
+        click.echo(f"weft: {fabric}: {measured.said(found)}", err=True)
     for message in messages(rows):
         click.echo(f"weft: {message}", err=True)
 

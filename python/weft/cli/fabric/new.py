@@ -18,7 +18,7 @@ from weft.fabric import from_file as read_file
 from weft.fabric.defaults import FilledTemplate, NewFabricOptions, fill
 from weft.fabric.from_file import ReadFabric
 from weft.fabric.graph import counts
-from weft.fabric.sizing import RADIX, SIZED, fill_sized, tree_of
+from weft.fabric.sizing import SIZED, fill_sized
 from weft.fabric.template import (
     CLUSTERS_LIKE,
     CLUSTERS_OF_GPUS,
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # Prefix that keeps topology keys apart from weft's own parameters.
 _OWN = "topology_"
 STRICT = (
-    "Refuse cables faster than those measured with the presets, or than their ports, and scaled"
-    " presets."
+    "Refuse cables faster than those measured with the presets, or than their ports, scaled"
+    " presets, and hosts and switches of two kinds of network."
 )
 _ASKED = (
     "like",
@@ -57,6 +57,11 @@ _ASKED = (
     "switch_latency",
     "messages",
 )
+_CABLE_DEFAULTS = {
+    "bandwidth": "that of the ports of the switch and NIC presets, or as the host cables of --like"
+    " or --hosts-like if given",
+    "latency": "as the host cables of --like",
+}
 _GROUP = """
 Write a commented fabric file: a topology with its parameters, and presets for hosts, NICs and
 switches. Values that are not given are taken from a shipped fabric, --like, hosts from the fit to
@@ -238,9 +243,7 @@ def _sized_parameters() -> list[click.Parameter]:
         click.Option(
             ["--radix"],
             type=click.IntRange(2, 1024),
-            default=RADIX,
-            show_default=True,
-            help="Ports of every switch.",
+            help="Ports of every switch.  [default: as the switch's preset]",
         ),
     ]
 
@@ -315,11 +318,11 @@ def _common_options() -> Iterator[Callable[[click.Command], click.Command]]:
             help=f"Preset of every {'NIC' if device == 'nic' else device}."
             f"  [default: {_usual(device)}]",
         )
-    for key in ("bandwidth", "latency"):
+    for key, default in _CABLE_DEFAULTS.items():
         yield click.option(
             f"--{key}",
             metavar=key.upper(),
-            help=sentence(meanings("link")[key]) + "  [default: as the host cables of --like]",
+            help=f"{sentence(meanings('link')[key])}  [default: {default}]",
         )
     yield click.option(
         "--switch-latency",
@@ -371,7 +374,7 @@ def _write_from(
 def _write_sized(
     hosts: int,
     oversubscription: str,
-    radix: int,
+    radix: int | None,
     output: Path,
     force: bool,
     strict: bool,
@@ -379,8 +382,8 @@ def _write_sized(
     **others: Any,
 ) -> None:
     """Write the file for the smallest tree, and report it."""
-    tree = tree_of(hosts, oversubscription, radix)
-    filled = fill_sized(tree, radix, output.stem if name is None else name, _asked(others))
+    name = output.stem if name is None else name
+    tree, filled = fill_sized(hosts, oversubscription, radix, name, _asked(others))
     click.echo(f"weft: {output}: {tree.said}", err=True)
     _finish(filled, output, force=force, strict=strict)
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from weft import _core
 from weft.base.errors import WeftError
 from weft.base.units import plural
+from weft.benchmarks.measured import impossible, said
 from weft.campaign.file.iterations import fabric_changes
 from weft.report.data.study import Study
 from weft.report.page.measured import Measurement, measurements
@@ -61,7 +62,9 @@ class Variant:
         size = (
             f"{plural(len(self.read.hosts), 'host')}, {plural(len(self.read.switches), 'switch')}"
         )
-        return f"{self.read.description} ({size})" if self.read.description else size
+        about = f"{self.read.description} ({size})" if self.read.description else size
+        found = impossible(self.read)
+        return "; ".join([about, *([said(found)] if found else [])])
 
     def ranks_per_host(self, ranks: int) -> int:
         """Return the default number of ranks per host."""

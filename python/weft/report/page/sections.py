@@ -121,6 +121,12 @@ def _basis(study: Study) -> Iterable[str]:
     yield provenance.computation(study)
 
 
+_COVERED = (
+    "It covers the costs of collectives, which differ between the runs, but not messages between"
+    " ranks, copies within hosts or computation, which both runs share."
+)
+
+
 def _intervals(study: Study) -> Iterable[str]:
     """Return a phrase for the source of gain intervals."""
     bases = Counter(one.certainty.basis for one in study.compared if one.certainty)
@@ -129,7 +135,7 @@ def _intervals(study: Study) -> Iterable[str]:
         yield (
             f"Gains with an interval ({known:,} of {total}): it holds {LEVEL:.0%} of the measured"
             " gains of calls like these, by size, ranks per host and number of switches; if it"
-            f" contains 1, the simulation {CANNOT_TELL} which is faster."
+            f" contains 1, the simulation {CANNOT_TELL} which is faster. {_COVERED}"
         ).replace("%", " %")
     if known := bases[CALIBRATION]:
         yield (

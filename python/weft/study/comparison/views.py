@@ -16,6 +16,7 @@ from weft.runs.record_data import FaultsPart
 from weft.runs.tables import (
     budget_cells,
     budget_notes,
+    doubtful_values,
     losses,
     place,
     print_events,
@@ -44,7 +45,8 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
     why = dict.fromkeys((*reasons(ours), *progress(theirs, messages=not ours.rendezvous)))
     if ours.faults and theirs.faults:
         _print_faults(comparison, ours.faults, on)
-    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours))
+    values = doubtful_values(ours, theirs)
+    notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours), *values)
     for line in (*notes, gain_in_all(comparison)):
         on.print(line, soft_wrap=True)
 
@@ -254,4 +256,6 @@ def comparison_as_html(comparison: ComparedRuns) -> str:
     if comparison.hosts is None or not comparison.complete:
         return record_as_html(comparison.offloaded)
     rows = table(_rows(comparison, comparison.hosts)) if comparison.gains() else ""
-    return f"<div><strong>{escape(gain_in_all(comparison))}</strong>{rows}</div>"
+    values = doubtful_values(comparison.offloaded, comparison.hosts)
+    notes = "".join(f"<p>{escape(line)}</p>" for line in values)
+    return f"<div><strong>{escape(gain_in_all(comparison))}</strong>{rows}{notes}</div>"
