@@ -4,9 +4,12 @@
     certainty = of_interval(1.1, 1.3, MEASUREMENTS)
     certainty.says          # `faster`
     gained(1.2, certainty)  # `1.20 times as fast`
+    around([certainty])     # `1.10 to 1.30, 80 %`
+    worth(1.2, certainty)   # `worth it`
 
 All sentences and tables about gains take their verdict from here: an interval within 0.5 % of 1 is
 `same`, an interval that contains 1 `cannot tell`. Without an interval, the gain itself decides.
+Offloading is `worth it` if it is faster and the gain is at least `WORTH`.
 """
 
 from collections.abc import Sequence
@@ -23,8 +26,11 @@ CANNOT_TELL: Literal["cannot tell"] = "cannot tell"
 SAME: Literal["same"] = "same"
 TIE = 0.005
 """Distance from 1 within which a speed-up is a tie; the simulation is far less accurate."""
+WORTH = 1.1
+"""Smallest gain at which computing switches count as worth it."""
 CALIBRATION, MEASUREMENTS = "calibration", "measurements"
 Says = Literal["faster", "same", "slower", "cannot tell"]
+Worth = Literal["worth it", "not worth it", "cannot tell"]
 
 
 class Certainty(Model, kw_only=True):
@@ -79,6 +85,20 @@ def verdict(low: float, high: float) -> Says:
 def shown(low: float, high: float) -> str:
     """Return a phrase for an interval."""
     return f"{format_ratio(low)} to {format_ratio(high)}"
+
+
+def around(found: Sequence[Certainty]) -> str:
+    """Return the smallest interval that contains all of these, and its basis in brief."""
+    low, high = min(one.low for one in found), max(one.high for one in found)
+    measured = all(one.basis == MEASUREMENTS for one in found)
+    return f"{shown(low, high)}, {f'{LEVEL * 100:.0f} %' if measured else 'by calibration'}"
+
+
+def worth(gain: float, found: Certainty | None) -> Worth:
+    """Return the verdict on offloading with this gain."""
+    if found is not None and found.cannot_tell:
+        return CANNOT_TELL
+    return "worth it" if gain >= WORTH else "not worth it"
 
 
 def gained(speed_up: float | None, found: Certainty | None) -> str:
