@@ -19,6 +19,7 @@ from weft.base.errors import WeftError, named
 from weft.base.measured import read_rows
 from weft.base.units import format_size, plural
 from weft.benchmarks.bytes_of import elements_of
+from weft.benchmarks.certainty import not_measured
 
 if TYPE_CHECKING:
     from weft._core import Fabric
@@ -327,7 +328,7 @@ def refuse(found: Sequence[Beyond]) -> None:
 
 def said(found: Sequence[Beyond]) -> str:
     """Return values outside the measured range in one line."""
-    return f"not measured: {'; '.join(dict.fromkeys(map(str, found)))}"
+    return not_measured(map(str, found))
 
 
 def _changed(side: str, machine: Machine, known: _Range) -> Iterator[Beyond]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Text tables of a record."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from msgspec import UnsetType
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_ratio, format_seconds, format_size, plural
-from weft.benchmarks.certainty import gained
+from weft.benchmarks.certainty import gained, not_measured
 from weft.runs.faults.file import DOWN
 from weft.runs.faults.retries import gives_up_first
 from weft.runs.offload_modes import REASONS
@@ -386,10 +387,12 @@ def _alone_parts(job: JobPart) -> Sequence[TimePart]:
 def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
     """Print the gain of each job, based on its own time instead of the whole run's time."""
     print_title(f"gain of jobs, --offload {record.offload} and off for all", on)
-    print_table(fitting(gain_cells(jobs), ("offload",), ("job", "offload"), on), on)
-    for job in jobs:
-        if line := _gain_of_job(job):
-            on.print(line, soft_wrap=True)
+    dispensable = ("offload", "its interval", "interval")
+    print_table(fitting(gain_cells(jobs), dispensable, ("job", "offload"), on), on)
+    sure = [one for job in jobs for one in (job.certainty, job.certainty_over_best) if one]
+    beyond = not_measured(text for one in sure for text in one.beyond)
+    for line in (*chain.from_iterable(map(_gains_of_job, jobs)), *([beyond] if beyond else [])):
+        on.print(line)
 
 
 def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
@@ -418,17 +421,13 @@ def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
     ]
 
 
-def _gain_of_job(job: JobPart) -> str:
-    """Return a job's gain in a sentence, as for a single run; empty if it is unknown."""
-    if job.speed_up is None:
-        return ""
-    found, best = job.certainty or None, job.certainty_over_best or None
-    said = f"job {job.name}: {gained(job.speed_up, found)}"
-    said += "" if found is None else f", speed-up {found}"
-    if job.speed_up_over_best is None:
-        return said
-    said += f"; with the hosts' fastest algorithms: {gained(job.speed_up_over_best, best)}"
-    return said if best is None else f"{said}, speed-up {best.interval}"
+def _gains_of_job(job: JobPart) -> Iterator[str]:
+    """Yield a line for each known gain of a job, as for a single run."""
+    if job.speed_up is not None:
+        yield f"job {job.name}: {gained(job.speed_up, job.certainty or None)}"
+    if job.speed_up_over_best is not None:
+        said = gained(job.speed_up_over_best, job.certainty_over_best or None)
+        yield f"job {job.name}, over --fallback best: {said}"
 
 
 def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.base.units import format_ratio, plural
-from weft.benchmarks.certainty import CALIBRATION, CANNOT_TELL, Certainty, around, shown
+from weft.benchmarks.certainty import (
+    CALIBRATION,
+    CANNOT_TELL,
+    Certainty,
+    around,
+    not_measured,
+    shown,
+)
 from weft.campaign.file.file import REPEATS
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, OFF, OFFLOAD
@@ -209,7 +216,7 @@ def _not_measured(verdict: Verdict) -> str:
     """Return the values outside the measured ranges; the last of those that differ in a number."""
     found = [text for one in verdict.found if one.certainty for text in one.certainty.beyond]
     kinds = {_NUMBERS.sub("#", text): text for text in found}
-    return f" (not measured: {'; '.join(kinds.values())})" if kinds else ""
+    return f" ({not_measured(kinds.values())})" if kinds else ""
 
 
 def _only(study: Study, one: ComparedRuns) -> str:

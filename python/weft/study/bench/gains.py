@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weft.base.units import format_ratio, format_size
-from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, Certainty, shown
+from weft.benchmarks.certainty import CANNOT_TELL, Certainty, around, not_measured
 from weft.benchmarks.measured import SWITCHES, Call, Machine, machine_of
 from weft.runs import offload_modes
 from weft.runs.site import load_fabric
@@ -66,8 +66,8 @@ def _gain(machine: Machine, row: Time, hosts: Time) -> SizeGain:
 def _line(mode: str, found: Mapping[str, Sequence[SizeGain]]) -> str:
     said = ", ".join(f"{_range(some)} {host}{_sure(some)}" for host, some in found.items())
     sure = [one.certainty for some in found.values() for one in some if one.certainty]
-    beyond = dict.fromkeys(text for one in sure for text in one.beyond)
-    return f"{mode}: {said}" + (f" (not measured: {'; '.join(beyond)})" if beyond else "")
+    beyond = not_measured(text for one in sure for text in one.beyond)
+    return f"{mode}: {said}" + (f" ({beyond})" if beyond else "")
 
 
 def _range(found: Sequence[SizeGain]) -> str:
@@ -81,10 +81,9 @@ def _sure(found: Sequence[SizeGain]) -> str:
     sure = [one.certainty for one in found if one.certainty]
     if not sure:
         return ""
-    ends = min(one.low for one in sure), max(one.high for one in sure)
     sizes = " and ".join(_unsure(found))
     unsure = f"; {CANNOT_TELL} at {sizes}" if sizes else ""
-    return f" ({shown(*ends)} in {LEVEL:.0%} of measured cases{unsure})"
+    return f" ({around(sure)}{unsure})"
 
 
 def _unsure(found: Sequence[SizeGain]) -> Iterator[str]:
