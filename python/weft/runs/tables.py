@@ -22,6 +22,7 @@ from weft.runs.record_data import (
     FaultsPart,
     FilePart,
     FlowCheckPart,
+    JobBudgetPart,
     JobPart,
     JobTrainingPart,
     MulticastPart,
@@ -153,7 +154,7 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     if print_events(faults, on):
         print_table(fitting([reactions(faults)], (), ("messages cut",), on), on)
     if faults.budget:
-        print_budget(faults, faults.budget, on)
+        print_budgets("", [("", faults, faults.budget)], on)
 
 
 def print_events(faults: FaultsPart, on: Console) -> bool:
@@ -183,20 +184,57 @@ def _outlasted(faults: FaultsPart, recovery: RecoveryPart) -> str:
     return gives_up_first(recovery.gives_up_s, faults.detection_s, faults.convergence_s)
 
 
-def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
-    """Print the cost of failures multiplied by the failure rate."""
+def print_budgets(
+    head: str, found: Sequence[tuple[str, FaultsPart, BudgetPart]], on: Console
+) -> None:
+    """Print named budgets, below `head`: the cost of failures multiplied by the failure rate."""
     print_title("budget of faults", on)
-    print_table(fitting([budget_cells(faults, budget)], (), (), on), on)
-    for line in budget_notes(faults, budget):
+    print_table(fitting(budget_rows(head, found), (), (head,), on), on)
+    for line in budget_notes(found):
         on.print(line, soft_wrap=True)
 
 
-def budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
+def budgets_of(record: RecordData) -> list[tuple[str, FaultsPart, BudgetPart]]:
+    """Return the budgets of a record's jobs by name, or that of its run without a name."""
+    faults = record.faults or None
+    if faults is None:
+        return []
+    of_run = [("", faults, faults.budget)] if faults.budget else []
+    return of_run + [(job.name, faults, job.budget) for job in record.jobs or () if job.budget]
+
+
+def budget_rows(
+    head: str, found: Sequence[tuple[str, FaultsPart, BudgetPart]]
+) -> list[dict[str, str]]:
+    """Return the rows of named budgets, by column; without a head, names are left out."""
+    return [
+        {**({head: name} if head else {}), **_budget_cells(faults, budget)}
+        for name, faults, budget in found
+    ]
+
+
+def budget_notes(found: Sequence[tuple[str, FaultsPart, BudgetPart]]) -> list[str]:
+    """Return notes on named budgets, each once."""
+    return list(
+        dict.fromkeys(
+            f"{name}: {note}" if budget.ended_job and name else note
+            for name, faults, budget in found
+            for note in _budget_notes(faults, budget)
+        )
+    )
+
+
+def _counts(faults: FaultsPart, budget: BudgetPart) -> FaultsPart | JobBudgetPart:
+    """Return the part that counts the failures of a budget."""
+    return budget if isinstance(budget, JobBudgetPart) else faults
+
+
+def _budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
     """Return the row of a budget, by column."""
     return {
         "without faults": format_seconds(budget.without_s),
         "lost": _lost(budget.lost_s),
-        "failures": f"{faults.failures:,}",
+        "failures": f"{_counts(faults, budget).failures:,}",
         "per failure": _lost(budget.per_failure_s or None),
         "failures per day": f"{faults.failures_per_day:.3g}" if faults.failures_per_day else "",
         "lost per day": _lost(budget.per_day_s or None),
@@ -204,19 +242,19 @@ def budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
     }
 
 
-def budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
+def _budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
     """Return what a budget means if failures end jobs, and what it does not know."""
-    notes = []
+    notes, counts = [], _counts(faults, budget)
     if budget.ended_job:
         subject = "each such failure ends the job"
-        if faults.failure_times > 1:
-            subject = f"one in {faults.failure_times:,} such failures ends the job"
+        if counts.failure_times > 1:
+            subject = f"one in {counts.failure_times:,} such failures ends the job"
         often = f", {budget.ends_per_day:.3g} per day" if budget.ends_per_day else ""
         notes.append(
             f"{subject}{often}: lost is the run so far, {format_seconds(budget.lost_s)} here (with"
             " checkpoints, the time since the last one)"
         )
-    if not faults.failures:
+    if not counts.failures:
         notes.append("no failure happened during the run, so its cost is not known")
     elif not faults.failures_per_day:
         notes.append(
@@ -351,6 +389,8 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
             _print_iteration(job, job.training, on)
     if any(job.without_offload for job in jobs):
         _print_gains(record, jobs, on)
+    if budgets := budgets_of(record):
+        print_budgets("job", budgets, on)
     if any(job.alone for job in jobs):
         _print_slowdowns(record, jobs, on)
 

@@ -14,10 +14,9 @@ from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
 from weft.runs.record_data import FaultsPart
 from weft.runs.tables import (
-    budget_cells,
-    budget_notes,
     losses,
     place,
+    print_budgets,
     print_events,
     print_run,
     progress,
@@ -71,18 +70,8 @@ def _faults(comparison: ComparedRuns) -> list[tuple[str, FaultsPart]]:
 
 def _print_budgets(found: Sequence[tuple[str, FaultsPart]], on: Console) -> None:
     """Print the budget of each run, if requested."""
-    budgets = [(name, one, one.budget) for name, one in found if one.budget]
-    if not budgets:
-        return
-    print_title("budget of faults", on)
-    rows = [{"run": name, **budget_cells(one, budget)} for name, one, budget in budgets]
-    print_table(fitting(rows, (), ("run",), on), on)
-    for line in dict.fromkeys(
-        f"{name}: {note}" if budget.ended_job else note
-        for name, one, budget in budgets
-        for note in budget_notes(one, budget)
-    ):
-        on.print(line, soft_wrap=True)
+    if budgets := [(name, one, one.budget) for name, one in found if one.budget]:
+        print_budgets("run", budgets, on)
 
 
 def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
