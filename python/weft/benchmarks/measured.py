@@ -10,6 +10,7 @@ reported; with `strict` they are an error.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,9 @@ COLUMNS = (
 SWITCHES, HOSTS = "switches", "hosts"
 _TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", "point_to_point.")}
 """Tables of a fabric file that contain the values of each side's presets."""
+LEFT_OUT = " left out"
+"""End of the name of hosts whose errors are those of a fit to all others."""
+_MOST_NAMED = 3
 _FASTER = 1.05  # links faster than the measured ones by this factor are beyond the measurements
 
 
@@ -311,19 +315,32 @@ def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> lis
 
 
 def refuse(found: Sequence[Beyond]) -> None:
-    """Refuse the first value outside the measured range, for `strict`. Raises WeftError."""
+    """Refuse values outside the measured range, for `strict`. Raises WeftError."""
     if not found:
         return
-    one = found[0]
-    known = one.measured.replace("up to", "measured up to") or "never measured"
-    if one.measured.startswith("a port"):
-        known = one.measured
-    key = f"{one.key}: " if one.key else ""
-    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    others = list(dict.fromkeys(map(str, found[1:])))
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    also = f"; also not measured: {'; '.join(others[:_MOST_NAMED])}{more}" if others else ""
     raise WeftError(
-        f"{named('strict')}: preset {one.device} of the {one.side}: {key}found {one.found}; {known}"
-        f"{more}; choose measured values or presets, or leave out {named('strict')}"
+        f"{named('strict')}: {_refusal(found[0])}{also}; choose measured values or presets, or"
+        f" leave out {named('strict')}"
     )
+
+
+def _refusal(one: Beyond) -> str:
+    """Return the value that was not measured, and what was."""
+    if one.key:
+        known = one.measured.replace("up to", "measured up to") or "never measured"
+        if one.measured.startswith("a port"):
+            known = one.measured
+        return f"preset {one.device} of the {one.side}: {one.key}: found {one.found}; {known}"
+    names = {row.device for row in error_rows() if row.side == one.side}
+    devices = sorted(name for name in names if not name.endswith(LEFT_OUT))
+    near = get_close_matches(one.device, devices, n=_MOST_NAMED, cutoff=0)
+    more = f" and {len(devices) - len(near)} more" if len(devices) > len(near) else ""
+    presets = f"preset {one.device} of the {one.side}"
+    what = presets if "+" in one.device else f"the {one.side} of {one.device}"
+    return f"nothing was measured with {what}, but with {', '.join(near)}{more}"
 
 
 def said(found: Sequence[Beyond]) -> str:

@@ -30,7 +30,7 @@ def gains(study: Study, rows: Sequence[Time]) -> list[str]:
     """Return the speed-up of each offload mode over the hosts, if `best` is one of their modes.
 
     A speed-up is given as a range over all sizes, with its interval, and the sizes at which the
-    interval contains 1.
+    interval contains 1. The last line lists the values outside the measured ranges.
     """
     by_label: dict[str, list[Time]] = {}
     for row in rows:
@@ -41,10 +41,19 @@ def gains(study: Study, rows: Sequence[Time]) -> list[str]:
     if BEST not in hosts:
         return []
     machine = machine_of(load_fabric(study.fabric, study.changes))
-    return [
-        _line(mode, {host: size_gains(machine, by_label[mode], by_label[host]) for host in hosts})
+    found = {
+        mode: {host: size_gains(machine, by_label[mode], by_label[host]) for host in hosts}
         for mode in offloaded
+    }
+    sure = [
+        one.certainty
+        for by_host in found.values()
+        for some in by_host.values()
+        for one in some
+        if one.certainty
     ]
+    beyond = not_measured(text for one in sure for text in one.beyond)
+    return [*(_line(mode, some) for mode, some in found.items()), *([beyond] if beyond else [])]
 
 
 def size_gains(machine: Machine, ours: Sequence[Time], hosts: Sequence[Time]) -> list[SizeGain]:
@@ -65,9 +74,7 @@ def _gain(machine: Machine, row: Time, hosts: Time) -> SizeGain:
 
 def _line(mode: str, found: Mapping[str, Sequence[SizeGain]]) -> str:
     said = ", ".join(f"{_range(some)} {host}{_sure(some)}" for host, some in found.items())
-    sure = [one.certainty for some in found.values() for one in some if one.certainty]
-    beyond = not_measured(text for one in sure for text in one.beyond)
-    return f"{mode}: {said}" + (f" ({beyond})" if beyond else "")
+    return f"{mode}: {said}"
 
 
 def _range(found: Sequence[SizeGain]) -> str:
