@@ -49,7 +49,7 @@ from weft.runs.replay import Recording
 from weft.runs.request import Request
 from weft.study.comparison import compare as comparing
 from weft.study.comparison.comparison import Comparison
-from weft.study.comparison.fault_budget import add_budget
+from weft.study.comparison.fault_budget import add_budget, add_budgets
 from weft.study.comparison.fault_budget import check as check_budget
 from weft.study.comparison.flow_check import (
     DEFAULT_TOLERANCE,
@@ -242,6 +242,7 @@ def run_jobs(
     compare: bool = False,
     intervals: bool = True,
     best: bool = True,
+    budget: bool = False,
     check_flows: bool | float = False,
     host_speed: str | None = None,
     privatize: bool = True,
@@ -260,6 +261,8 @@ def run_jobs(
             `speed_up_over_best`.
         intervals: With `compare`: as for `weft.compare`.
         best: With `compare`: False skips the run with the hosts' fastest algorithms.
+        budget: With `faults`: also run all jobs without faults: each part of `jobs` then contains
+            `budget`, what a failure costs the job. Without `alone` and `compare`.
         check_flows: As for `weft.run`; the rows of `flow_check` name their job.
         host_speed: As for `weft.run`.
         privatize: False: all ranks of each job share the program's global variables.
@@ -283,12 +286,13 @@ def run_jobs(
     )
     file = _jobs_file(jobs, shared_hosts=shared_hosts)
     if check_flows is not False:
-        for name, found in (("compare", compare), ("alone", alone)):
-            if found:
-                raise WeftError(f"check_flows: found together with {name}; run once with each")
+        _refuse_together("check_flows", compare=compare, alone=alone, budget=budget)
         packets = jobs_on_packets(file, request)
         request = on_flows(request)
     plan = several.prepare(file, request)
+    if budget:
+        _refuse_together("budget", compare=compare, alone=alone)
+        check_budget(plan)
     if compare:
         check_offload(plan)
     printed = _ProgramOutput(options.get("on_line"))
@@ -300,6 +304,8 @@ def run_jobs(
             add_gains(record, plan, best=best, intervals=intervals)
         if check_flows is not False:
             return add_flow_check(record, packets, run_unheard, _tolerance(check_flows))
+        if budget:
+            return add_budgets(record, plan)
         return add_alone(record, plan) if alone else record
 
 
@@ -414,8 +420,7 @@ def _run(
     if budget:
         check_budget(plan)
     if check_flows is not False:
-        if budget:
-            raise WeftError("check_flows: found together with budget; run once with each")
+        _refuse_together("check_flows", budget=budget)
         tolerance = _tolerance(check_flows)
         packets = on_packets(plan.request)
         plan = launch.prepare(on_flows(plan.request))
@@ -423,6 +428,13 @@ def _run(
         return add_flow_check(first, packets, lambda one: _heard(one, None, source), tolerance)
     record = _whole(_heard(plan, options.get("on_line"), source))
     return add_budget(record, plan, lambda one: _heard(one, None, source)) if budget else record
+
+
+def _refuse_together(own: str, **others: bool) -> None:
+    """Refuse arguments that each need further runs, which are not combined."""
+    for name, found in others.items():
+        if found:
+            raise WeftError(f"{own}: found together with {name}; run once with each")
 
 
 def _tolerance(check_flows: bool | float) -> float:

@@ -12,6 +12,7 @@ switches, or vice versa.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,9 @@ _TABLES = {SWITCHES: ("switch.", "switches.", "nic."), HOSTS: ("host.", "mpi.", 
 """Tables of a fabric file that contain the values of each side's presets."""
 _PLAIN = "star-8"
 """Shipped fabric whose [mpi] is a preset alone."""
+LEFT_OUT = " left out"
+"""End of the name of hosts whose errors are those of a fit to all others."""
+_MOST_NAMED = 3
 _FASTER = 1.05  # links faster than the measured ones by this factor are beyond the measurements
 
 
@@ -394,19 +398,32 @@ def run_beyond(fabric: "Fabric", ranks: int, ppn: int, *, offloads: bool) -> lis
 
 
 def refuse(found: Sequence[Beyond]) -> None:
-    """Refuse the first value outside the measured range, for `strict`. Raises WeftError."""
+    """Refuse values outside the measured range, for `strict`. Raises WeftError."""
     if not found:
         return
-    one = found[0]
-    known = one.measured or "never measured"
-    if one.exists:
-        known = known.replace("up to", "measured up to")
-    key = f"{one.key}: " if one.key else ""
-    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    others = list(dict.fromkeys(map(str, found[1:])))
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    also = f"; also not measured: {'; '.join(others[:_MOST_NAMED])}{more}" if others else ""
     raise WeftError(
-        f"{named('strict')}: preset {one.device} of the {one.side}: {key}found {one.found}; {known}"
-        f"{more}; choose measured values or presets, or leave out {named('strict')}"
+        f"{named('strict')}: {_refusal(found[0])}{also}; choose measured values or presets, or"
+        f" leave out {named('strict')}"
     )
+
+
+def _refusal(one: Beyond) -> str:
+    """Return the value that was not measured, and what was."""
+    if one.key:
+        known = one.measured or "never measured"
+        if one.exists:
+            known = known.replace("up to", "measured up to")
+        return f"preset {one.device} of the {one.side}: {one.key}: found {one.found}; {known}"
+    names = {row.device for row in error_rows() if row.side == one.side}
+    devices = sorted(name for name in names if not name.endswith(LEFT_OUT))
+    near = get_close_matches(one.device, devices, n=_MOST_NAMED, cutoff=0)
+    more = f" and {len(devices) - len(near)} more" if len(devices) > len(near) else ""
+    presets = f"preset {one.device} of the {one.side}"
+    what = presets if "+" in one.device else f"the {one.side} of {one.device}"
+    return f"nothing was measured with {what}, but with {', '.join(near)}{more}"
 
 
 def said(found: Sequence[Beyond]) -> str:

@@ -28,7 +28,7 @@ from weft.runs.progress.lines import told
 from weft.runs.record import Record
 from weft.runs.request import Request
 from weft.study.comparison.compare import input_of_all
-from weft.study.comparison.fault_budget import add_budget
+from weft.study.comparison.fault_budget import add_budget, add_budgets
 from weft.study.comparison.fault_budget import check as check_budget
 from weft.study.comparison.flow_check import (
     DEFAULT_TOLERANCE,
@@ -96,8 +96,8 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     "--budget",
     is_flag=True,
     help="With --faults: run again without faults, and print what a failure costs, times how often"
-    " it happens, per day; also if it ends the job. With --compare: for each of its runs. The"
-    " program's input must be a file (< FILE).",
+    " it happens, per day; also if it ends the job. With --compare: for each of its runs. With"
+    " --jobs: for each job. The program's input must be a file (< FILE).",
 )
 @click.option(
     "--check-flows",
@@ -135,16 +135,19 @@ def run(
         raise WeftError("--tolerance: found without --check-flows, whose differences it judges")
     above = DEFAULT_TOLERANCE if tolerance is None else tolerance / 100
     if jobs is not None:
-        one = {"--record": record is not None, "--budget": budget}
+        one = {"--record": record is not None}
         _check_jobs(program=program, ranks=options["ranks"], one_program=one)
         request = Request.of(command=command_line, program="", **{**options, "ranks": 1})
         file = read_jobs(jobs)
         if check_flows:
-            _check_second_run("--check-flows", compare=compare, alone=alone)
+            _check_second_run("--check-flows", compare=compare, budget=budget, alone=alone)
             packets_of_jobs = jobs_on_packets(file, request)
             request = on_flows(request)
         plan_of_jobs = several.prepare(file, request)
         warn(launch.fault_warning(plan_of_jobs.faults), quiet=quiet)
+        if budget:
+            _check_second_run("--budget", compare=compare, alone=alone)
+            check_budget(plan_of_jobs)
         if compare:
             check_offload(plan_of_jobs)
         if check_flows:
@@ -152,6 +155,12 @@ def run(
                 together = several.run(plan_of_jobs)
                 sys.stdout.flush()
                 add_flow_check(together, packets_of_jobs, run_unheard, above)
+            return report(together, json_file, quiet=quiet)
+        if budget:
+            with told(quiet=quiet, total=2):
+                together = several.run(plan_of_jobs)
+                sys.stdout.flush()
+                add_budgets(together, plan_of_jobs)
             return report(together, json_file, quiet=quiet)
         wanted = (best, not no_intervals) if compare else None
         together = _run_jobs(plan_of_jobs, wanted, alone=alone, quiet=quiet)

@@ -11,8 +11,9 @@ from html import escape
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import RecordData
 from weft.runs.tables import (
-    budget_cells,
     budget_notes,
+    budget_rows,
+    budgets_of,
     cells_of,
     doubtful_values,
     gain_cells,
@@ -38,11 +39,10 @@ def record_as_html(record: RecordData) -> str:
         parts.append(table(gain_cells(record.jobs)))
     lines = (*waits(record), *_reasons(record), *losses(record), *doubtful_values(record))
     parts += [f"<p>{escape(line)}</p>" for line in lines]
-    if record.faults and record.faults.budget:
+    if budgets := budgets_of(record):
         parts.append("<p>budget of faults</p>")
-        parts.append(table([budget_cells(record.faults, record.faults.budget)]))
-        notes = budget_notes(record.faults, record.faults.budget)
-        parts += [f"<p>{escape(line)}</p>" for line in notes]
+        parts.append(table(budget_rows("job" if record.jobs else "", budgets)))
+        parts += [f"<p>{escape(line)}</p>" for line in budget_notes(budgets)]
     if rows := profile_rows(record):
         parts.append(folded("time per rank", table(rows)))
     if record.output:

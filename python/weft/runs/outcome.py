@@ -130,7 +130,9 @@ def _killed(
     rank, cause = _crashed_rank(work)
     at = UNSET if rank is None else rank
     if cause == _MAPPINGS:
-        return OutcomePart(kind="memory", message=_few_mappings(rank, start or StartResources.seen()), rank=at), 1
+        return OutcomePart(
+            kind="memory", message=_few_mappings(rank, start or StartResources.seen()), rank=at
+        ), 1
     if cause:
         message = _small_stack(rank, int(cause), name)
         return OutcomePart(kind="stack-overflow", message=message, signal=name, rank=at), (

@@ -604,6 +604,15 @@ class BudgetPart(Model, kw_only=True):
     """Fraction of time lost."""
 
 
+class JobBudgetPart(BudgetPart, kw_only=True):
+    """Cost of failures for one of several jobs."""
+
+    failures: Whole
+    """Faults that began while the job ran."""
+    failure_times: Whole
+    """Number of distinct times at which they began."""
+
+
 class FaultsPart(Model, kw_only=True):
     """Faults in a run, and the reactions to them."""
 
@@ -795,6 +804,8 @@ class JobPart(_JobResult, kw_only=True):
     """Interval of `speed_up` and its basis; absent without offloaded calls."""
     certainty_over_best: Certainty | UnsetType = UNSET
     """Certainty of `speed_up_over_best`."""
+    budget: JobBudgetPart | UnsetType = UNSET
+    """Present with `--budget`, unless the job failed for another reason than a fault."""
     schedule: SchedulePart | UnsetType = UNSET
     """Present if the job was a GOAL schedule that ended."""
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Text tables of a record."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from msgspec import UnsetType
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from weft.base.tables import fitting, microseconds, percent, print_table, print_title, printed
 from weft.base.units import format_ratio, format_seconds, format_size, plural
-from weft.benchmarks.certainty import gained
+from weft.benchmarks.certainty import gained, not_measured
 from weft.runs.faults.file import DOWN
 from weft.runs.faults.retries import gives_up_first
 from weft.runs.offload_modes import REASONS
@@ -21,6 +22,7 @@ from weft.runs.record_data import (
     FaultsPart,
     FilePart,
     FlowCheckPart,
+    JobBudgetPart,
     JobPart,
     JobTrainingPart,
     MulticastPart,
@@ -155,7 +157,7 @@ def print_faults(faults: FaultsPart, on: Console) -> None:
     if print_events(faults, on):
         print_table(fitting([reactions(faults)], (), ("messages cut",), on), on)
     if faults.budget:
-        print_budget(faults, faults.budget, on)
+        print_budgets("", [("", faults, faults.budget)], on)
 
 
 def print_events(faults: FaultsPart, on: Console) -> bool:
@@ -185,20 +187,57 @@ def _outlasted(faults: FaultsPart, recovery: RecoveryPart) -> str:
     return gives_up_first(recovery.gives_up_s, faults.detection_s, faults.convergence_s)
 
 
-def print_budget(faults: FaultsPart, budget: BudgetPart, on: Console) -> None:
-    """Print the cost of failures multiplied by the failure rate."""
+def print_budgets(
+    head: str, found: Sequence[tuple[str, FaultsPart, BudgetPart]], on: Console
+) -> None:
+    """Print named budgets, below `head`: the cost of failures multiplied by the failure rate."""
     print_title("budget of faults", on)
-    print_table(fitting([budget_cells(faults, budget)], (), (), on), on)
-    for line in budget_notes(faults, budget):
+    print_table(fitting(budget_rows(head, found), (), (head,), on), on)
+    for line in budget_notes(found):
         on.print(line, soft_wrap=True)
 
 
-def budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
+def budgets_of(record: RecordData) -> list[tuple[str, FaultsPart, BudgetPart]]:
+    """Return the budgets of a record's jobs by name, or that of its run without a name."""
+    faults = record.faults or None
+    if faults is None:
+        return []
+    of_run = [("", faults, faults.budget)] if faults.budget else []
+    return of_run + [(job.name, faults, job.budget) for job in record.jobs or () if job.budget]
+
+
+def budget_rows(
+    head: str, found: Sequence[tuple[str, FaultsPart, BudgetPart]]
+) -> list[dict[str, str]]:
+    """Return the rows of named budgets, by column; without a head, names are left out."""
+    return [
+        {**({head: name} if head else {}), **_budget_cells(faults, budget)}
+        for name, faults, budget in found
+    ]
+
+
+def budget_notes(found: Sequence[tuple[str, FaultsPart, BudgetPart]]) -> list[str]:
+    """Return notes on named budgets, each once."""
+    return list(
+        dict.fromkeys(
+            f"{name}: {note}" if budget.ended_job and name else note
+            for name, faults, budget in found
+            for note in _budget_notes(faults, budget)
+        )
+    )
+
+
+def _counts(faults: FaultsPart, budget: BudgetPart) -> FaultsPart | JobBudgetPart:
+    """Return the part that counts the failures of a budget."""
+    return budget if isinstance(budget, JobBudgetPart) else faults
+
+
+def _budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
     """Return the row of a budget, by column."""
     return {
         "without faults": format_seconds(budget.without_s),
         "lost": _lost(budget.lost_s),
-        "failures": f"{faults.failures:,}",
+        "failures": f"{_counts(faults, budget).failures:,}",
         "per failure": _lost(budget.per_failure_s or None),
         "failures per day": f"{faults.failures_per_day:.3g}" if faults.failures_per_day else "",
         "lost per day": _lost(budget.per_day_s or None),
@@ -206,19 +245,19 @@ def budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
     }
 
 
-def budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
+def _budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
     """Return what a budget means if failures end jobs, and what it does not know."""
-    notes = []
+    notes, counts = [], _counts(faults, budget)
     if budget.ended_job:
         subject = "each such failure ends the job"
-        if faults.failure_times > 1:
-            subject = f"one in {faults.failure_times:,} such failures ends the job"
+        if counts.failure_times > 1:
+            subject = f"one in {counts.failure_times:,} such failures ends the job"
         often = f", {budget.ends_per_day:.3g} per day" if budget.ends_per_day else ""
         notes.append(
             f"{subject}{often}: lost is the run so far, {format_seconds(budget.lost_s)} here (with"
             " checkpoints, the time since the last one)"
         )
-    if not faults.failures:
+    if not counts.failures:
         notes.append("no failure happened during the run, so its cost is not known")
     elif not faults.failures_per_day:
         notes.append(
@@ -353,6 +392,8 @@ def _print_jobs(record: RecordData, jobs: Sequence[JobPart], on: Console) -> Non
             _print_iteration(job, job.training, on)
     if any(job.without_offload for job in jobs):
         _print_gains(record, jobs, on)
+    if budgets := budgets_of(record):
+        print_budgets("job", budgets, on)
     if any(job.alone for job in jobs):
         _print_slowdowns(record, jobs, on)
 
@@ -389,10 +430,12 @@ def _alone_parts(job: JobPart) -> Sequence[TimePart]:
 def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:
     """Print the gain of each job, based on its own time instead of the whole run's time."""
     print_title(f"gain of jobs, --offload {record.offload} and off for all", on)
-    print_table(fitting(gain_cells(jobs), ("offload",), ("job", "offload"), on), on)
-    for job in jobs:
-        if line := _gain_of_job(job):
-            on.print(line, soft_wrap=True)
+    dispensable = ("offload", "its interval", "interval")
+    print_table(fitting(gain_cells(jobs), dispensable, ("job", "offload"), on), on)
+    sure = [one for job in jobs for one in (job.certainty, job.certainty_over_best) if one]
+    beyond = not_measured(text for one in sure for text in one.beyond)
+    for line in (*chain.from_iterable(map(_gains_of_job, jobs)), *([beyond] if beyond else [])):
+        on.print(line)
 
 
 def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
@@ -421,17 +464,13 @@ def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
     ]
 
 
-def _gain_of_job(job: JobPart) -> str:
-    """Return a job's gain in a sentence, as for a single run; empty if it is unknown."""
-    if job.speed_up is None:
-        return ""
-    found, best = job.certainty or None, job.certainty_over_best or None
-    said = f"job {job.name}: {gained(job.speed_up, found)}"
-    said += "" if found is None else f", speed-up {found}"
-    if job.speed_up_over_best is None:
-        return said
-    said += f"; with the hosts' fastest algorithms: {gained(job.speed_up_over_best, best)}"
-    return said if best is None else f"{said}, speed-up {best.interval}"
+def _gains_of_job(job: JobPart) -> Iterator[str]:
+    """Yield a line for each known gain of a job, as for a single run."""
+    if job.speed_up is not None:
+        yield f"job {job.name}: {gained(job.speed_up, job.certainty or None)}"
+    if job.speed_up_over_best is not None:
+        said = gained(job.speed_up_over_best, job.certainty_over_best or None)
+        yield f"job {job.name}, over --fallback best: {said}"
 
 
 def _print_slowdowns(record: RecordData, jobs: Sequence[JobPart], on: Console) -> None:

@@ -61,8 +61,8 @@ bool mappings_are_exhausted()
   return number_in("/proc/self/maps", true) + LEFT >= number_in("/proc/sys/vm/max_map_count", false);
 }
 
-/** Writes the number of the rank that crashed and, on a stack overflow, the size of its stack in bytes, or "mappings" if
- * there are no more of them. */
+/** Writes the number of the rank that crashed and, on a stack overflow, the size of its stack in bytes, or "mappings"
+ * if there are no more of them. */
 void tell_of_crash(int rank, std::optional<std::size_t> stack, bool aborted = false)
 {
   const int file = open(crash_file().c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);

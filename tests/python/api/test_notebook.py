@@ -82,7 +82,7 @@ def test_runs_and_campaigns_in_a_notebook(folder: Path) -> None:
     assert "<table" in data(run[0], "text/html")
     assert data(run[0]).startswith("<Record: 4 ranks on tofino-4")
     assert "latency_us" in heard[0]["text"]
-    assert "times as slow" in data(compared[0], "text/html")
+    assert "times as fast (" in data(compared[0], "text/html")
     assert "<svg" in data(fabric[0], "text/html")
     assert data(first[0]) == "small: 4 runs: 4 done"  # final state of the progress line
     assert "<table" in data(first[1], "text/html")

@@ -458,6 +458,8 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         "weft cc late.c -o late",
         f"{run} --set mpi.preset=openmpi-ucx-infiniband --json late.json -- ./late",
         "weft run -q --fabric tofino-4 --jobs one.toml --alone --compare --json jobs.json",
+        "weft run -q --fabric tofino-4 --jobs one.toml --faults fault.toml --budget"
+        " --json jobs-budget.json",
         "weft run -q --fabric tofino-4 --jobs goal-job.toml --json goal-job.json",
         "weft run -q --fabric dgx-h100 --jobs training-job.toml --json training-job.json",
         "weft replay -q two.goal --fabric tofino-4 --json goal.json",
@@ -478,7 +480,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
         run_step(desk, Step(command, []))
     names = (
         *("whole", "multicast", "file", "late", "jobs", "traffic", "faults", "gone", "crowd"),
-        "ended",
+        *("ended", "jobs-budget"),
         *("crash", "goal", "goal-job", "training-job", "spawned", "checked", "packets"),
     )
     records = [json.loads((desk / f"{name}.json").read_text()) for name in names]
@@ -490,7 +492,7 @@ def test_the_reference_of_the_record_lists_exactly_its_fields(desk: Path) -> Non
     # A job's lists have the format of the record's lists.
     same = re.compile(
         r"jobs\.(outcome|profile|collectives|alone|without_offload|with_best|schedule|training"
-        r"|certainty|certainty_over_best)\."
+        r"|certainty|certainty_over_best|budget)\."
     )
     assert said == {field for field in found if not same.match(field)}
 

@@ -207,16 +207,51 @@ def test_jobs_that_also_ran_alone_have_a_section() -> None:
     assert jobs.section(records.of([Record.from_json(without)])) == ""
 
 
-def test_gains_of_jobs_have_a_section() -> None:
+@pytest.fixture(scope="module")
+def compared_jobs() -> Record:
+    """Return the record of two jobs that also ran without offload."""
     program = str(compiled.program(TESTS / "smpi" / "jobs.c"))
     tables = [job(name, program, "sum", 5, ranks=8) for name in ("first", "second")]
-    record = weft.run_jobs(tables, compare=True, fabric="tofino-16")
-    text = jobs.section(records.of([record]))
+    return weft.run_jobs(tables, compare=True, fabric="tofino-16")
+
+
+def test_gains_of_jobs_have_a_section(compared_jobs: Record) -> None:
+    text = jobs.section(records.of([compared_jobs]))
     assert "Gain of each job" in text
-    for one in record.jobs or ():
+    for one in compared_jobs.jobs or ():
         assert one.certainty and one.certainty_over_best and one.not_measured
         assert f">{format_ratio(one.speed_up)}<" in text
         assert one.certainty.interval in text
         assert one.certainty_over_best.interval in text
         assert one.not_measured in text
     assert "Slowdown by other jobs" not in text
+
+
+def test_compared_jobs_are_three_runs_by_their_first_job(compared_jobs: Record) -> None:
+    study = records.of([compared_jobs])
+    assert keys(study, "program", "offload") == [
+        ("first (with second)", "stream"),
+        ("first (with second)", "off"),
+        ("first (with second)", "off"),
+    ]
+    assert study.uncompared == 0
+    assert study.over_best is not None and study.over_best.uncompared == 0
+    own = (compared_jobs.jobs or [])[0]
+    for its, speed_up, sure in (
+        (study, own.speed_up, own.certainty),
+        (study.over_best, own.speed_up_over_best, own.certainty_over_best),
+    ):
+        (one,) = its.compared
+        assert one.speed_up == pytest.approx(speed_up)
+        assert one.certainty == sure
+    assert study.rows["mpi_s"].is_null().to_list() == [False, True, True], "not recorded"
+
+
+def test_jobs_alone_are_a_page(compared_jobs: Record, tmp_path: Path) -> None:
+    data = compared_jobs.to_json()
+    for one in data["jobs"]:
+        for part in ("without_offload", "with_best", "certainty", "certainty_over_best"):
+            del one[part]
+    page = tmp_path / "page.html"
+    weft.write_report([Record.from_json(data)], page)
+    assert "this set of records has no run without offloading" in page.read_text("utf-8")

@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from tests.support import compiled
+from tests.support.jobs import job, part
 from tests.support.places import TESTS
 from tests.support.simulated import weft_says
 from weft import _core
@@ -474,3 +475,43 @@ def test_set_changes_a_run_and_its_record(faults: str, tmp_path: Path) -> None:
     result = weft_says("run", *options, *program)
     assert result.returncode == 2
     assert "found 'recovery.convergence=1ms', a key of fault files; name one by" in result.stderr
+
+
+def test_each_job_has_a_budget_of_its_own_time(faults: str, tmp_path: Path) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text(DAILY.replace("host-0", "host-00"))
+    jobs = [
+        job("hit", faults, "allreduce", 4 << 20),
+        job("near", faults, "allreduce", 4 << 20),
+        job("late", faults, "allreduce", 4096, start="1s"),
+    ]
+    where: dict[str, Any] = {"fabric": "tofino-16", "offload": "stream"}
+    without = weft.run_jobs(jobs, **where).check()
+    record = weft.run_jobs(jobs, faults=path, budget=True, **where).check()
+    hit, near, late = (part(record, name).budget for name in ("hit", "near", "late"))
+    lost = part(record, "hit").time_s - part(without, "hit").time_s
+    assert lost > 0
+    assert (hit.failures, hit.lost_s, hit.per_failure_s) == (1, lost, lost)
+    assert hit.per_day_s == pytest.approx(4 * lost)
+    assert (near.failures, near.lost_s) == (1, 0)
+    assert late.failures == 0
+    assert not late.per_failure_s, "unknown, as nothing failed while the job ran"
+    assert "budget of faults\njob " in str(record)
+    assert record.faults and not record.faults.budget
+
+
+def test_a_job_that_a_failure_ends_is_lost(faults: str, tmp_path: Path) -> None:
+    path, jobs = tmp_path / "faults.toml", tmp_path / "jobs.toml"
+    path.write_text(GIVES_UP)
+    jobs.write_text(
+        f'[[jobs]]\nname = "hit"\nprogram = "{faults}"\narguments = ["allreduce", "4194304"]\n'
+        "ranks = 4\n"
+    )
+    run = ["run", "--fabric", "tofino-4", "--faults", str(path), "--jobs", str(jobs), "--budget"]
+    ended = weft_says(*run)
+    assert ended.returncode == 1
+    assert "hit: each such failure ends the job, 4 per day: lost is the run so far" in ended.stderr
+    for other in ("--compare", "--alone", "--check-flows"):
+        refused = weft_says(*run, other)
+        assert refused.returncode == 2
+        assert "found together with --" in refused.stderr

@@ -36,7 +36,7 @@ def test_a_run_with_measured_values_is_as_without_strict() -> None:
         (("hdr100-8", "-n", "8", *FAST), "found cables of 200 Gb/s; measured up to 100 Gb/s"),
         (("tofino-4", "-n", "4", *FAST), "a port of tofino (Ethernet) has 100 Gb/s"),
         (("tofino-4", "-n", "4", *INFINIBAND), "on tofino (Ethernet); a mixture of networks"),
-        (("fdr-188", "-n", "4"), "never measured"),
+        (("fdr-188", "-n", "4"), "--strict: nothing was measured with "),
     ],
 )
 def test_a_run_beyond_the_measurements_is_refused(words: tuple[str, ...], found: str) -> None:
@@ -44,8 +44,25 @@ def test_a_run_beyond_the_measurements_is_refused(words: tuple[str, ...], found:
     said = weft_says("run", "--strict", "--fabric", *words, "--", program, "1024")
     assert (said.returncode, said.stdout) == (2, "")
     (line,) = said.stderr.splitlines()
-    assert line.startswith("weft: --strict: preset ")
+    assert line.startswith("weft: --strict: ")
     assert found in line
+    assert line.endswith(DO)
+
+
+def test_a_device_that_was_never_measured_is_refused_with_those_that_were(tmp_path: Path) -> None:
+    target = tmp_path / "mine.toml"
+    hdr = ("--switch-preset", "sharp-hdr200", "--bandwidth", "200Gbps")
+    new = ("fabric", "new", "star", "--hosts", "4", *hdr, "-o", str(target))
+    assert weft_says(*new).returncode == 0
+    program = str(compiled.example("allreduce_latency"))
+    said = weft_says("run", "--strict", "--fabric", str(target), "-n", "4", "--", program, "1024")
+    assert said.returncode == 2
+    (line,) = said.stderr.splitlines()
+    assert line.startswith(
+        "weft: --strict: nothing was measured with preset sharp-hdr200+connectx-6-hdr200 of the"
+        " switches, but with sharp+connectx-6-hdr100, "
+    )
+    assert "; also not measured: hosts: " in line
     assert line.endswith(DO)
 
 

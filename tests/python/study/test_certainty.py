@@ -3,6 +3,7 @@
 
 import csv
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.support import compiled
 from tests.support.simulated import weft_says
 from weft.base import paths
-from weft.benchmarks.certainty import Certainty, gained, of_interval
+from weft.benchmarks.certainty import CALIBRATION, Certainty, gained, of_interval
 from weft.benchmarks.measured import (
     HOSTS,
     SWITCHES,
@@ -103,18 +104,22 @@ def test_an_interval_that_contains_1_cannot_tell() -> None:
 def test_sentences_about_a_gain_agree() -> None:
     """An interval that is shown as 1.00 to 1.00 is a tie in all sentences, whatever its ends."""
     for low, high, says, phrase in (
-        (0.9996, 1.0004, "same", "no gain"),
-        (1.0001, 1.004, "same", "no gain"),
-        (0.996, 0.9999, "same", "no gain"),
-        (0.9, 1.2, "cannot tell", "equally fast"),
-        (1.001, 1.3, "faster", "1.00 times as fast"),
-        (0.7, 0.999, "slower", "1.00 times as slow"),
+        (0.9996, 1.0004, "same", "no gain (1.00 to 1.00, 80 %)"),
+        (1.0001, 1.004, "same", "no gain (1.00 to 1.00, 80 %)"),
+        (0.996, 0.9999, "same", "no gain (0.996 to 1.00, 80 %)"),
+        (0.9, 1.2, "cannot tell", "equally fast (0.900 to 1.20, 80 %): cannot tell"),
+        (1.001, 1.3, "faster", "equally fast (1.00 to 1.30, 80 %)"),
+        (0.7, 0.999, "slower", "equally fast (0.700 to 0.999, 80 %)"),
     ):
         found = of_interval(low, high, "measurements")
         assert found.says == says
         assert gained(1.0001 if low < 1 <= high or says == "faster" else 0.9999, found) == phrase
         assert (": cannot tell" in str(found)) == (says == "cannot tell")
-    assert gained(1.2, of_interval(0.9, 1.5, "measurements")) == "1.20 times as fast"
+    unsure = of_interval(0.9, 1.5, "measurements")
+    assert gained(1.2, unsure) == "1.20 times as fast (0.900 to 1.50, 80 %): cannot tell"
+    assert gained(0.8, of_interval(0.7, 0.9, CALIBRATION)) == (
+        "0.800 times as fast (0.700 to 0.900, by calibration)"
+    )
     assert (gained(1.003, None), gained(1.006, None)) == ("no gain", "1.01 times as fast")
     assert gained(None, None) == "no simulated time in either run"
     found = api.of_gain(2.0, sides(0.3, 0.4))
@@ -233,14 +238,16 @@ def test_hosts_without_measurements_are_as_wrong_as_clusters_left_out_of_the_fit
     assert math.expm1(errors) < 0.3
 
 
-def test_the_last_line_and_the_file_say_how_sure_a_gain_is(tmp_path: object) -> None:
+def test_the_last_lines_and_the_file_say_how_sure_a_gain_is(tmp_path: object) -> None:
     program = str(compiled.example("allreduce_latency"))
     on = ("run", "--compare", "--fabric", "tofino-4", "-n", "4")
     known = weft_says(*on, "--", program, "1024")
-    (line,) = [one for one in known.stderr.splitlines() if "simulated time" in one]
-    assert "in 80% of measured cases like it" in line
-    assert "not measured" not in line
+    assert re.search(
+        r"^[\d.]+ times as fast \([\d.]+ to [\d.]+, 80 %\)$", known.stderr, re.MULTILINE
+    )
+    assert "not measured: " not in known.stderr
     faster = weft_says(*on, "--set", "link.bandwidth=200Gbps", "--", program, "1024")
-    (line,) = [one for one in faster.stderr.splitlines() if "simulated time" in one]
-    nowhere = "switches: cable host-0 of 200 Gb/s (a port of tofino (Ethernet) has 100 Gb/s)"
-    assert f"(not measured: {nowhere}; switches: cables of 200 Gb/s (up to 100 Gb/s)" in line
+    (line,) = [one for one in faster.stderr.splitlines() if "not measured: " in one]
+    assert "switches: cables of 200 Gb/s (up to 100 Gb/s)" in line
+    nowhere = "cable host-0 of 200 Gb/s (a port of tofino (Ethernet) has 100 Gb/s)"
+    assert nowhere in faster.stderr

@@ -27,10 +27,10 @@ from weft.campaign.store.store import IterationPart, Result, Store
 from weft.iterations.iteration import LinkClassRecord, limiting_links
 from weft.iterations.record import IterationRecord, PartRecord
 from weft.runs.record import Record
-from weft.runs.record_data import CollectivePart, FaultsPart, JobPart, TimePart
+from weft.runs.record_data import CollectivePart, FaultsPart, JobPart, ProfilePart, TimePart
 
 _NAME = "index.parquet"
-_FORMAT = "4"
+_FORMAT = "5"
 """Incremented whenever the meaning of a column changes."""
 _KEY = "weft-campaign-index"
 _OUTSIDE = ("outside MPI", "ended")
@@ -319,7 +319,7 @@ def _of_record(record: Record) -> dict[str, Any]:
         "simulated_time_s": record.simulated_time_s,
         "collectives_s": sum(one.total_time_s or 0 for one in record.collectives) / record.ranks,
         "collectives_wait_s": _mean_wait_s(record.collectives, record.ranks),
-        "mpi_s": sum(one.mean_s for one in record.profile if one.kind not in _OUTSIDE),
+        "mpi_s": _in_mpi(record.profile),
         "calls": sum(one.calls for one in record.collectives),
         "offloaded_calls": sum(one.calls for one in record.collectives if one.offloaded),
         "wall_time_s": record.wall_time_s,
@@ -376,12 +376,17 @@ def _of_job(job: JobPart) -> dict[str, Any]:
         "outcome": job.outcome.kind,
         "collectives_s": sum(one.total_time_s or 0 for one in job.collectives) / job.ranks,
         "collectives_wait_s": _mean_wait_s(job.collectives, job.ranks),
-        "mpi_s": sum(one.mean_s for one in job.profile if one.kind not in _OUTSIDE),
+        "mpi_s": _in_mpi(job.profile),
         "calls": sum(one.calls for one in job.collectives),
         "offloaded_calls": job.offloaded_calls,
         "fallback_calls": job.fallback_calls,
         **(_uses(job.training.parts) if job.training else {}),
     }
+
+
+def _in_mpi(profile: Sequence[ProfilePart]) -> float | None:
+    """Return the time of a rank in MPI calls; None if it is unknown."""
+    return sum(one.mean_s for one in profile if one.kind not in _OUTSIDE) if profile else None
 
 
 def _of_faults(faults: FaultsPart) -> dict[str, Any]:

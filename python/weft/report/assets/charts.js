@@ -162,12 +162,12 @@ const PARTS = ["in collectives", "in other MPI calls", "outside MPI"];
 
 const sharesOf = (row) => {
   const total = rows.time[row];
-  const inside = Math.min(total, Math.max(rows.mpi[row] ?? 0, rows.collectives[row]));
+  const inside = Math.min(total, Math.max(rows.mpi[row], rows.collectives[row]));
   return [rows.collectives[row], Math.max(0, inside - rows.collectives[row]), Math.max(0, total - inside)].map((part) => part / total);
 };
 
 const drawShares = () => {
-  const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && rows.time[row] > 0 && rows.collectives[row] !== null);
+  const found = chosenAndHosts([layout.across, layout.down]).filter((row) => stateOf(row) === "done" && rows.time[row] > 0 && rows.collectives[row] !== null && rows.mpi[row] !== null);
   const about = document.getElementById("shares-about");
   const fabrics = valuesIn(found, "fabric").length > 1 && reference?.axis !== "fabric";
   const name = (row) => `${shortName(valueOf(row, "program"))}${fabrics ? ` on ${shortName(valueOf(row, "fabric"))}` : ""}: ${lineName(row)}`;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 // Maps: gain from offloading over two axes, one map per program and fabric.
 
-const SHORT = { "fell back": "back", "no collectives": "none", failed: "fail", missing: "todo", alone: "alone" };
+// Labels of cells without a number, and their meanings.
+const SHORT = { "fell back": "fell back", "no collectives": "no calls", failed: "failed", missing: "not run", alone: "no baseline" };
 const SAID = {
-  back: "every call fell back to the hosts",
-  none: "no collective was called",
-  fail: "a run failed or was refused",
-  todo: "not run yet",
-  get alone() {
+  "fell back": "every call fell back to the hosts",
+  "no calls": "no collective was called",
+  failed: "a run failed or was refused",
+  "not run": "not run yet",
+  get "no baseline"() {
     return `no run of ${reference?.name ?? "another value"} to compare with`;
   },
 };
@@ -46,6 +47,13 @@ const whyNot = (row) => {
 const isMeasured = (row) =>
   isCompared ? ["faster", "same", "slower", UNSURE].includes(outcomeOf(row)) && speedUp(row) !== null : timeOf(row) !== null;
 
+// Interval around those of all gains; a gain without one counts with its value.
+const endsOf = (found) => {
+  if (!isCompared || !found.some((row) => intervalOf(row))) return null;
+  const ends = found.map((row) => intervalOf(row) ?? [speedUp(row), speedUp(row)]);
+  return [least(ends.map(([low]) => low)), most(ends.map(([, high]) => high))];
+};
+
 const cellOf = (found) => {
   const good = found.filter(isMeasured);
   const first = found[0];
@@ -55,7 +63,7 @@ const cellOf = (found) => {
     y: shownValue(valueOf(first, layout.down)), yi: keyOf(first, layout.down),
   };
   if (!good.length) {
-    const short = SHORT[whyNot(first)] ?? "none";
+    const short = SHORT[whyNot(first)] ?? "no calls";
     return { ...cell, log: null, label: short, ink: theme().quiet, tip: `${cellHead(found)}\n${emptyTip(first, short)}` };
   }
   const value = isCompared ? Math.exp(mean(good.map((row) => Math.log(speedUp(row))))) : mean(good.map((row) => timeOf(row)));
@@ -63,8 +71,8 @@ const cellOf = (found) => {
   const label = isCompared ? inTimes(value) : inTime(value);
   const overs = isCompared ? good.map((row) => speedUpOver(bestOf(row), row)).filter((one) => one !== null) : [];
   cell.overBest = overs.length ? inTimes(Math.exp(mean(overs.map(Math.log)))) : "";
-  cell.ends = isCompared && good.length === 1 ? intervalOf(good[0]) : null;
-  cell.interval = isCompared && good.length === 1 && intervalOf(good[0]) ? inInterval(intervalOf(good[0])) : "";
+  cell.ends = endsOf(good);
+  cell.interval = cell.ends ? inInterval(cell.ends) : "";
   // Cells that say nothing have the colour of no gain.
   const log = cell.unsure ? 0 : Math.log2(value);
   return { ...cell, value, log, label: cell.unsure ? `${label}?` : label, tip: `${cellHead(found)}\n${goodTip(good, found, label)}` };
@@ -74,8 +82,8 @@ const cellHead = (found) => {
   return `${panelOf(found[0])}\n${inWords(found[0], [...repeated, "program", "fabric", "offload"])}`;
 };
 const emptyTip = (row, short) => {
-  if (short === "back") return `${SAID.back}${reasonOf(row) ? `: ${reasonOf(row)}` : ""}`;
-  if (short === "fail") return `${SAID.fail}: ${word(rows.message[row]) || word(rows.message[rows.reference[row]] ?? -1)}`;
+  if (short === SHORT["fell back"]) return `${SAID[short]}${reasonOf(row) ? `: ${reasonOf(row)}` : ""}`;
+  if (short === SHORT.failed) return `${SAID[short]}: ${word(rows.message[row]) || word(rows.message[rows.reference[row]] ?? -1)}`;
   return SAID[short];
 };
 const goodTip = (good, found, label) => {
@@ -99,12 +107,13 @@ const goodTip = (good, found, label) => {
     const shown = isCompared ? inTimes : inTime;
     const kind = isCompared ? "geometric mean" : "mean";
     if (isCompared && good.some((row) => isUnsure(row))) lines.push(`${UNSURE} in ${good.filter((row) => isUnsure(row)).length} of them`);
-    lines.push(`${label}: ${kind} of ${counted(good.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}`);
+    lines.push(`${label}: ${kind} of ${counted(good.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}${around(good)}`);
   }
   if (good.length < found.length) lines.push(`${found.length - good.length} more fell back, failed or are not there`);
   return lines.join("\n");
 };
 
+const around = (found) => (endsOf(found) ? `, in intervals of ${inInterval(endsOf(found))}` : "");
 const leftOpen = (row, of = baseline) => {
   const interval = intervalOf(row, of);
   if (!interval) return "";
@@ -241,13 +250,16 @@ const drawRanking = () => {
     const values = some.map((row) => (isCompared ? speedUp(row) : timeOf(row)));
     const value = isCompared ? Math.exp(mean(values.map(Math.log))) : mean(values);
     const shown = isCompared ? inTimes : inTime;
-    return { pi: some[0], value, ends: [least(values), most(values)], unsure: isCompared && some.every((row) => isUnsure(row)), label: shown(value),
-      tip: `${panelOf(some[0])}\n${shown(value)}: ${isCompared ? "geometric mean" : "mean"} of ${counted(some.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}` };
+    const unsure = isCompared && some.every((row) => isUnsure(row));
+    return { pi: some[0], value, ends: endsOf(some) ?? [least(values), most(values)], unsure, label: `${shown(value)}${unsure ? "?" : ""}`,
+      tip: `${panelOf(some[0])}\n${shown(value)}: ${isCompared ? "geometric mean" : "mean"} of ${counted(some.length, "combination")}, ${shown(least(values))} to ${shown(most(values))}${around(some)}` };
   });
   figure.hidden = cells.length < 3 || isSingle([...grouped(cellsOf(found), (cell) => cell.panel)]);
   if (figure.hidden) return Promise.resolve();
   const more = cells.length > mostRanked() ? ` The ${mostRanked()} largest of ${cells.length}.` : "";
-  const about = `${isCompared ? "Geometric means" : "Means"} over the combinations of each row, the largest first; lines from the least to the most.${more}`;
+  const lines = panels.flat().some((row) => endsOf([row])) ? "span the intervals of all combinations" : "from the least to the most";
+  const unsure = cells.some((cell) => cell.unsure) ? ` “?”: ${UNSURE}, all intervals contain 1.` : "";
+  const about = `${isCompared ? "Geometric means" : "Means"} over the combinations of each row, the largest first; lines ${lines}.${unsure}${more}`;
   document.getElementById("ranking-about").textContent = about;
   return drawRanked("ranking", "ranking", found, cells, about);
 };
@@ -273,7 +285,7 @@ const say = (found, panels) => {
     ? `How many times as fast as ${reference.name}: ${metricName()}${placed}. Above 1 (blue) it is faster, below 1 (orange) slower.`
     : `Mean of ${metricName()}${placed}.`;
   const unsure = isCompared && found.some((row) => isUnsure(row)) ? ` “?”: ${UNSURE}, the interval contains 1.` : "";
-  const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "none"))];
+  const shorts = [...new Set(found.filter((row) => !isMeasured(row)).map((row) => SHORT[whyNot(row)] ?? "no calls"))];
   const grey = shorts.length ? ` Grey: ${shorts.map((short) => `“${short}” ${SAID[short]}`).join("; ")}.` : "";
   document.getElementById("map-about").textContent = legend + unsure + grey + more;
 };

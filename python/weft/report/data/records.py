@@ -19,7 +19,7 @@ import polars as pl
 from weft import _core
 from weft.base import paths
 from weft.base.errors import WeftError
-from weft.base.models import SchemaModel
+from weft.base.models import Model, SchemaModel
 from weft.base.user_files import UnreadableError, read_json
 from weft.benchmarks.certainty import Certainty
 from weft.campaign import table
@@ -31,6 +31,7 @@ from weft.campaign.store import index
 from weft.campaign.store.store import IterationPart, Result
 from weft.iterations.comparison import COMPARISON_FORMAT, IterationComparison
 from weft.iterations.record import FORMAT, IterationRecord
+from weft.report.data import jobs
 from weft.report.data.axes import Axis
 from weft.report.data.commands import Command
 from weft.report.data.iterations import Iterations, parts_of
@@ -42,6 +43,7 @@ from weft.study.comparison.comparison import ComparisonRecord
 from weft.training.variants import MULTICAST, VARIANTS
 
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ALWAYS = ("program", "fabric", "ranks")
 _SHOWN_IF_SEVERAL = ("ppn", "contention", "progress", "cfg", "weft", "simgrid", "repetition")
 _SOURCE = Source(
     has="this set of records has",
@@ -98,18 +100,26 @@ class _Run:
 
     @classmethod
     def of(cls, record: Record) -> "_Run":
-        text = json.dumps(record.to_json(), sort_keys=True)
         return cls(
-            hashlib.sha256(text.encode()).hexdigest()[:32],
-            record.replayed or record.program,
+            _digest(record),
+            jobs.program(record),
             bool(record.replayed),
-            record.arguments,
+            jobs.arguments(record),
             record.fabric.name,
             _file(record),
             dict(_keys(record)),
             record.command,
             (f"weft {record.weft}", f"SimGrid {record.simgrid}"),
         )
+
+    def without_offload(self, record: Record) -> "_Run":
+        """Return the run of the same jobs without offload, whose record was derived."""
+        return replace(self, digest=_digest(record), keys={**self.keys, **jobs.asked(record)})
+
+
+def _digest(record: Model) -> str:
+    text = json.dumps(record.to_json(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 # ---- Training iterations
@@ -128,7 +138,7 @@ def _of_iteration(record: IterationRecord) -> _Run:
     words += [word for one in record.model_changes for word in ("--with", one)]
     words += ["--multicast"] if record.multicast else []
     return _Run(
-        hashlib.sha256(json.dumps(record.to_json(), sort_keys=True).encode()).hexdigest()[:32],
+        _digest(record),
         record.workload,
         record.training is None,
         (),
@@ -201,8 +211,7 @@ def _keys(record: Record) -> Iterator[tuple[str, str]]:
     yield "ranks", str(record.ranks)
     yield "ppn", "" if record.ppn == usual else str(record.ppn)
     yield "contention", "" if record.contention else "no"
-    yield "offload", record.offload
-    yield "fallback", record.fallback
+    yield from jobs.asked(record).items()
     yield "progress", record.progress
     yield "host_speed", record.host_speed
     yield "cfg", " ".join(record.config)
@@ -243,13 +252,19 @@ def of(given: Iterable[AnyRecord]) -> Study:
             for record in records:
                 run = _Run.of(record)
                 digests.append(run.digest)
-                if run.digest not in found:
-                    found[run.digest] = run
-                    if any(job.alone for job in record.jobs or ()):
-                        compared[len(found)] = record
-                    if any(job.without_offload for job in record.jobs or ()):
-                        gained[len(found)] = record
-                    yield run.digest, Result(point={}, record=record)
+                if run.digest in found:
+                    continue
+                found[run.digest] = run
+                if any(job.alone for job in record.jobs or ()):
+                    compared[len(found)] = record
+                if any(job.without_offload for job in record.jobs or ()):
+                    gained[len(found)] = record
+                yield run.digest, Result(point={}, record=record)
+                for other, sure in jobs.compared(record):
+                    twin = run.without_offload(other)
+                    found[twin.digest] = twin
+                    stored[run.digest, twin.digest] = sure
+                    yield twin.digest, Result(point={}, record=other)
             if isinstance(one, ComparisonRecord):
                 stored[tuple(digests[:2])] = one.certainty
                 stored[tuple(digests[::2])] = one.certainty_over_best
@@ -387,6 +402,8 @@ def _repetitions(points: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def _says_something(key: str, values: Sequence[str]) -> bool:
+    if key in _ALWAYS:
+        return True
     return any(values) and (key not in _SHOWN_IF_SEVERAL or len(set(values)) > 1)
 
 

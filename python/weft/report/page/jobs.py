@@ -2,7 +2,6 @@
 """Sections about the jobs of jobs files: time, gain from offloading, slowdown by other jobs."""
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from weft.base.units import format_ratio, plural
@@ -23,13 +22,20 @@ _ALONE = """<section aria-labelledby="h-alone">
 """
 _GAINS = """<section aria-labelledby="h-job-gains">
 <h2 id="h-job-gains">Gain of each job</h2>
-<p>All jobs also ran together without offloading{best}. Each job is compared with itself; the
-interval is that of similar measured calls.</p>
+<p>All jobs also ran together without offloading{best}. {first} {each}</p>
 {table}
 </section>
 """
 _WITH_BEST = ", and with the hosts' fastest algorithms"
 _RATIOS = ("mean", "p50", "p95", "p99", "max")
+_FIRST = (
+    "A run of a jobs file counts everywhere on this page by its first job: its time from start to"
+    " end, its calls and its gain."
+)
+_EACH = (
+    "Gains here compare each job with itself in the run without offloading, with the interval of"
+    " similar measured calls."
+)
 _SECTION = """<section aria-labelledby="h-jobs">
 <h2 id="h-jobs">Each job</h2>
 <p>{sentence}</p>
@@ -80,7 +86,9 @@ def _gains(study: Study) -> str:
     )
     over_best = study.job_gains["speed_up_over_best"]
     best = "" if over_best.null_count() == len(over_best) else _WITH_BEST
-    return _GAINS.format(best=best, table=table(heads, rows, left=len(run) + 1))
+    return _GAINS.format(
+        best=best, first=_FIRST, each=_EACH, table=table(heads, rows, left=len(run) + 1)
+    )
 
 
 def _slowdowns(study: Study) -> str:
@@ -153,9 +161,4 @@ def _each_job(study: Study) -> str:
     if len(rows) > _MOST_OPEN:
         summary = f"<summary>{plural(len(study.jobs), 'row')}</summary>"
         shown = f"<details>{summary}{shown}</details>"
-    sentence = (
-        "A run of a jobs file counts everywhere on this page by its first job: its time from start"
-        " to end, its calls and its gain. Gains here compare each job with itself in the run"
-        " without offloading, with the interval of similar measured calls."
-    )
-    return _SECTION.format(sentence=escape(sentence), table=shown)
+    return _SECTION.format(sentence=f"{_FIRST} {_EACH}", table=shown)

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.base.units import format_ratio, plural
-from weft.benchmarks.certainty import CALIBRATION, CANNOT_TELL, Certainty, shown
+from weft.benchmarks.certainty import (
+    CALIBRATION,
+    CANNOT_TELL,
+    Certainty,
+    around,
+    not_measured,
+    shown,
+)
 from weft.campaign.file.file import REPEATS
 from weft.campaign.file.keys import COLLECTIVES
 from weft.campaign.pairs import FABRIC, OFF, OFFLOAD
@@ -168,14 +175,14 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     if unsure == len(verdict.found) - missing:
         parts = [
             f"{_subject(study, verdict)}: {CANNOT_TELL} whether it is faster than {_other(study)}"
-            f" in {every}: {_speed_ups(verdict)}"
+            f" in {every}: {_unsure_gains(verdict)}"
         ]
     parts += _slower(study, verdict)
     if same and verdict.number("faster", "slower", CANNOT_TELL):
         parts.append(f"as fast, within 0.5 %, in {same:,}")
     if unsure and unsure < len(verdict.found) - missing:
         where = _which(study, verdict, CANNOT_TELL)
-        parts.append(f"{CANNOT_TELL} in {unsure:,}{where}: {_speed_ups(verdict)}")
+        parts.append(f"{CANNOT_TELL} in {unsure:,}{where}: {_unsure_gains(verdict)}")
     parts += _fell_back(study, verdict)
     if none := verdict.number("no collectives"):
         parts.append(f"{none:,} made no collective calls")
@@ -187,20 +194,29 @@ def _sentence(study: Study, verdict: Verdict) -> str:
     return "; ".join(parts) + f"{_not_measured(verdict)}."
 
 
-def _speed_ups(verdict: Verdict) -> str:
-    """Return the range of the speed-ups whose intervals contain 1."""
-    found = [one.speed_up for one in verdict.found if one.outcome == CANNOT_TELL]
-    low, high = format_ratio(min(found)), format_ratio(max(found))
-    if len(found) == 1:
-        return f"{low} times, whose interval contains 1"
-    return f"{low if low == high else f'{low} to {high}'} times, whose intervals contain 1"
+def _unsure_gains(verdict: Verdict) -> str:
+    """Return the gains whose intervals contain 1, with the interval around them."""
+    found = [one for one in verdict.found if one.outcome == CANNOT_TELL]
+    return f"{gains(found)} times{within(found)}"
+
+
+def gains(found: Sequence[ComparedRuns]) -> str:
+    """Return the range of some gains."""
+    low, high = (format_ratio(end(one.speed_up for one in found)) for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def within(found: Sequence[ComparedRuns], form: str = " ({})") -> str:
+    """Return the interval around some gains; empty if none has an interval."""
+    sure = [one.certainty for one in found if one.certainty]
+    return form.format(around(sure)) if sure else ""
 
 
 def _not_measured(verdict: Verdict) -> str:
     """Return the values outside the measured ranges; the last of those that differ in a number."""
     found = [text for one in verdict.found if one.certainty for text in one.certainty.beyond]
     kinds = {_NUMBERS.sub("#", text): text for text in found}
-    return f" (not measured: {'; '.join(kinds.values())})" if kinds else ""
+    return f" ({not_measured(kinds.values())})" if kinds else ""
 
 
 def _only(study: Study, one: ComparedRuns) -> str:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """The verdict at the top of a page: one sentence on the benefit of offloading.
 
-Offloading is worth it if the gain is at least `WORTH` and its interval lies above 1. It is not
-worth it if the gain is smaller, unless the interval contains 1 and reaches `WORTH`: then the
-simulation cannot tell.
+The rule is that of `weft.benchmarks.certainty`, by which the page also counts the comparisons. Each
+gain is followed by its interval; several gains, by the interval around all of theirs.
 """
 
 import math
@@ -11,30 +10,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from weft.base.units import format_ratio, natural_order
-from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, MEASUREMENTS, Certainty
+from weft.base.units import natural_order
+from weft.benchmarks.certainty import CANNOT_TELL, WORTH, Worth, worth
 from weft.campaign.file.file import REPEATS
 from weft.campaign.pairs import FABRIC, OFFLOAD
 from weft.report.data.study import ComparedRuns, Study
-from weft.report.page.sentences import DECIDED, pattern
+from weft.report.page.sentences import DECIDED, gains, pattern, within
 from weft.report.page.words import named_value
 from weft.runs.offload_modes import REASONS
 
-WORTH = 1.1
-"""Smallest gain at which computing switches count as worth it."""
 _MOST_SENTENCES = 2
 _FEW, _MOST_NAMES = 8, 3
-
-Word = Literal["worth it", "not worth it", "cannot tell"]
-
-
-def judge(gain: float, sure: Certainty | None) -> Word:
-    """Return the verdict on a gain."""
-    if sure is not None and sure.cannot_tell and sure.high >= WORTH:
-        return CANNOT_TELL
-    return "worth it" if gain >= WORTH else "not worth it"
 
 
 @dataclass(frozen=True)
@@ -50,12 +37,12 @@ class Choice:
     """Comparisons of two finished runs."""
 
     @cached_property
-    def words(self) -> "Counter[Word]":
+    def words(self) -> "Counter[Worth]":
         """Number of comparisons by verdict."""
-        return Counter(judge(one.speed_up, one.certainty) for one in self.found)
+        return Counter(worth(one.speed_up, one.certainty) for one in self.found)
 
     @property
-    def word(self) -> Word:
+    def word(self) -> Worth:
         """Verdict of most of the decisive comparisons; `worth it` if any of them is."""
         if self.words["worth it"]:
             return "worth it"
@@ -109,7 +96,7 @@ def basis() -> str:
     """Return a sentence with the rule for the verdict."""
     return (
         f"Worth it: at least {WORTH:.2f} times as fast as the hosts, with an interval above 1."
-        " Cannot tell: the interval contains 1, and such a gain."
+        " Cannot tell: the interval contains 1."
     )
 
 
@@ -126,13 +113,33 @@ def _of_one(study: Study, one: Choice, best: Choice | None) -> str:
         number = one.words["worth it"]
         return (
             f"Worth it {subject} in {number:,} of {len(one.found):,} combinations:"
-            f" {_gain_of(study, one)}{_where(study, one)}{over}."
+            f" {_gain_of(study, one)}{_unsure(one)}{_where(study, one)}{over}."
         )
-    return f"{_capital(one.word)} {_worth(one)}{subject}: {_gain_of(study, one)}{over}."
+    return (
+        f"{_capital(one.word)} {_question(one)}{subject}: {_gain_of(study, one)}{_unsure(one)}"
+        f"{over}{_too_little(one)}."
+    )
 
 
-def _worth(one: Choice) -> str:
-    return "whether it is worth it " if one.word == CANNOT_TELL else ""
+def _question(one: Choice) -> str:
+    """Return the question that the simulation cannot answer."""
+    if one.word != CANNOT_TELL:
+        return ""
+    return f"whether it is {'faster' if _too_little(one) else 'worth it'} "
+
+
+def _too_little(one: Choice) -> str:
+    """Return a note if no gain can be worth it, although some may be losses."""
+    ends = [found.certainty.high if found.certainty else found.speed_up for found in one.found]
+    if one.word != CANNOT_TELL or max(ends) >= WORTH:
+        return ""
+    return f"; not worth it in either case, as less than {WORTH:.2f} times"
+
+
+def _unsure(one: Choice) -> str:
+    """Return the number of combinations without a verdict, if others have one."""
+    number = one.words[CANNOT_TELL]
+    return f"; {CANNOT_TELL} in {number:,}" if 0 < number < len(one.found) else ""
 
 
 def _only_fell_back(one: Choice) -> str:
@@ -147,51 +154,26 @@ def _only_fell_back(one: Choice) -> str:
 
 
 def _gain_of(study: Study, one: Choice) -> str:
-    """Return the range of the gains, or the interval of a single gain."""
+    """Return the gains and their interval, with what they compare."""
     against = study.reference
     assert against is not None
     than = f"the {against.said}" if against.best else against.said or "the hosts"
-    return f"{_range(one.found)} times as fast as {than}{_level(one.found)}"
-
-
-def _range(found: Sequence[ComparedRuns]) -> str:
-    if len(found) == 1 and (sure := found[0].certainty):
-        return _from_to(sure.low, sure.high)
-    gains = [one.speed_up for one in found]
-    return _from_to(min(gains), max(gains))
-
-
-def _from_to(low: float, high: float) -> str:
-    first, last = format_ratio(low), format_ratio(high)
-    return first if first == last else f"{first} to {last}"
-
-
-def _level(found: Sequence[ComparedRuns]) -> str:
-    """Return the confidence level of an interval; of several, the range of their levels."""
-    sure = [one.certainty for one in found if one.certainty]
-    if not sure:
-        return ""
-    measured = {one.basis for one in sure} == {MEASUREMENTS}
-    level = f"{LEVEL * 100:.0f} %" if measured else "by calibration"
-    if len(found) == 1:
-        return f" ({level})"
-    widest = _from_to(min(one.low for one in sure), max(one.high for one in sure))
-    return f" ({level}: {widest})"
+    return f"{gains(one.found)} times as fast as {than}{within(one.found)}"
 
 
 def _over_best(one: Choice, best: Choice | None) -> str:
     if best is None or not best.found:
         return ""
     differs = "" if best.word == one.word else f"{best.word} "
-    return f"; {differs}over the best of all algorithms: {_range(best.found)}{_level(best.found)}"
+    return f"; {differs}over the best of all algorithms: {gains(best.found)}{within(best.found)}"
 
 
 def _where(study: Study, one: Choice) -> str:
     """Return the common properties of the combinations that are worth it, or the best one."""
-    worth = [found for found in one.found if judge(found.speed_up, found.certainty) == "worth it"]
-    if common := pattern(study.varying, worth, one.found):
+    some = [found for found in one.found if worth(found.speed_up, found.certainty) == "worth it"]
+    if common := pattern(study.varying, some, one.found):
         return f"; those that are worth it are {common}"
-    best = max(worth, key=lambda found: found.speed_up)
+    best = max(some, key=lambda found: found.speed_up)
     names = [
         named_value(axis.name, best.point[axis.name])
         for axis in study.varying
@@ -212,7 +194,7 @@ def _of_many(study: Study, found: Sequence[Choice]) -> str:
     ordered = sorted(found, key=lambda one: -one.mean_gain)
     groups: list[tuple[str, list[Choice]]] = [
         ("worth it", [one for one in ordered if one.word == "worth it" and not one.in_part]),
-        ("in some combinations", [one for one in ordered if one.in_part]),
+        ("worth it in some combinations", [one for one in ordered if one.in_part]),
         (CANNOT_TELL, [one for one in ordered if one.word == CANNOT_TELL]),
         ("not worth it", [one for one in ordered if one.word == "not worth it"]),
     ]
@@ -243,7 +225,7 @@ def _listed(found: Sequence[Choice], some: Sequence[Choice], unit: str) -> str:
     for one in some[:most]:
         name = one.fabric if len(programs) == 1 else one.name
         name = one.program if len(fabrics) == 1 else name
-        names.append(f"{name} ({_range(one.found)}{unit})")
+        names.append(f"{name} ({gains(one.found)}{unit}{within(one.found, '; {}')}{_unsure(one)})")
         unit = ""
     more = len(some) - most
     return ", ".join([*names, *([f"{more:,} more"] if more > 0 else [])])

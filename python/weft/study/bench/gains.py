@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from weft.base.units import format_ratio, format_size
-from weft.benchmarks.certainty import CANNOT_TELL, LEVEL, Certainty, shown
+from weft.benchmarks.certainty import CANNOT_TELL, Certainty, around, not_measured
 from weft.benchmarks.measured import SWITCHES, Call, Machine, machine_of
 from weft.runs import offload_modes
 from weft.runs.site import load_fabric
@@ -30,7 +30,7 @@ def gains(study: Study, rows: Sequence[Time]) -> list[str]:
     """Return the speed-up of each offload mode over the hosts, if `best` is one of their modes.
 
     A speed-up is given as a range over all sizes, with its interval, and the sizes at which the
-    interval contains 1.
+    interval contains 1. The last line lists the values outside the measured ranges.
     """
     by_label: dict[str, list[Time]] = {}
     for row in rows:
@@ -41,10 +41,19 @@ def gains(study: Study, rows: Sequence[Time]) -> list[str]:
     if BEST not in hosts:
         return []
     machine = machine_of(load_fabric(study.fabric, study.changes))
-    return [
-        _line(mode, {host: size_gains(machine, by_label[mode], by_label[host]) for host in hosts})
+    found = {
+        mode: {host: size_gains(machine, by_label[mode], by_label[host]) for host in hosts}
         for mode in offloaded
+    }
+    sure = [
+        one.certainty
+        for by_host in found.values()
+        for some in by_host.values()
+        for one in some
+        if one.certainty
     ]
+    beyond = not_measured(text for one in sure for text in one.beyond)
+    return [*(_line(mode, some) for mode, some in found.items()), *([beyond] if beyond else [])]
 
 
 def size_gains(machine: Machine, ours: Sequence[Time], hosts: Sequence[Time]) -> list[SizeGain]:
@@ -65,9 +74,7 @@ def _gain(machine: Machine, row: Time, hosts: Time) -> SizeGain:
 
 def _line(mode: str, found: Mapping[str, Sequence[SizeGain]]) -> str:
     said = ", ".join(f"{_range(some)} {host}{_sure(some)}" for host, some in found.items())
-    sure = [one.certainty for some in found.values() for one in some if one.certainty]
-    beyond = dict.fromkeys(text for one in sure for text in one.beyond)
-    return f"{mode}: {said}" + (f" (not measured: {'; '.join(beyond)})" if beyond else "")
+    return f"{mode}: {said}"
 
 
 def _range(found: Sequence[SizeGain]) -> str:
@@ -81,10 +88,9 @@ def _sure(found: Sequence[SizeGain]) -> str:
     sure = [one.certainty for one in found if one.certainty]
     if not sure:
         return ""
-    ends = min(one.low for one in sure), max(one.high for one in sure)
     sizes = " and ".join(_unsure(found))
     unsure = f"; {CANNOT_TELL} at {sizes}" if sizes else ""
-    return f" ({shown(*ends)} in {LEVEL:.0%} of measured cases{unsure})"
+    return f" ({around(sure)}{unsure})"
 
 
 def _unsure(found: Sequence[SizeGain]) -> Iterator[str]:

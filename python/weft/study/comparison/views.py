@@ -8,17 +8,16 @@ from rich.console import Console
 
 from weft.base.tables import fitting, microseconds, print_table, print_title, printed
 from weft.base.units import format_ratio, format_seconds, format_size
-from weft.benchmarks.certainty import gained
+from weft.benchmarks.certainty import gained, not_measured
 from weft.runs.html import record_as_html, table
 from weft.runs.profile import kind_name, takes_time
 from weft.runs.record import Record
 from weft.runs.record_data import FaultsPart
 from weft.runs.tables import (
-    budget_cells,
-    budget_notes,
     doubtful_values,
     losses,
     place,
+    print_budgets,
     print_events,
     print_run,
     progress,
@@ -28,8 +27,8 @@ from weft.runs.tables import (
 )
 from weft.study.comparison.gains import ComparedRuns, Gain, Share
 
-_DISPENSABLE = ("bytes", "ranks", "hosts", "host algorithm", "calls", "reason", "hosts(us)")
-"""Columns that narrow terminals omit, in this order; 80 columns suffice for both gains."""
+_DISPENSABLE = ("bytes", "ranks", "reason", "host algorithm", "type, op", "calls", "hosts(us)")
+"""Columns that narrow terminals omit, in this order; 80 columns suffice for all times."""
 _OVER_BEST = "over best"
 _LEFT = ("collective", "type, op", "path", "reason", "host algorithm")
 
@@ -47,8 +46,10 @@ def print_comparison(comparison: ComparedRuns, on: Console) -> None:
         _print_faults(comparison, ours.faults, on)
     values = doubtful_values(ours, theirs)
     notes = (*_beside(gains), *_doubts(ours, gains), *why, *losses(ours), *values)
-    for line in (*notes, gain_in_all(comparison)):
+    for line in notes:
         on.print(line, soft_wrap=True)
+    for line in gain_in_all(comparison):
+        on.print(line)
 
 
 def print_incomplete(comparison: ComparedRuns, on: Console) -> None:
@@ -71,18 +72,8 @@ def _faults(comparison: ComparedRuns) -> list[tuple[str, FaultsPart]]:
 
 def _print_budgets(found: Sequence[tuple[str, FaultsPart]], on: Console) -> None:
     """Print the budget of each run, if requested."""
-    budgets = [(name, one, one.budget) for name, one in found if one.budget]
-    if not budgets:
-        return
-    print_title("budget of faults", on)
-    rows = [{"run": name, **budget_cells(one, budget)} for name, one, budget in budgets]
-    print_table(fitting(rows, (), ("run",), on), on)
-    for line in dict.fromkeys(
-        f"{name}: {note}" if budget.ended_job else note
-        for name, one, budget in budgets
-        for note in budget_notes(one, budget)
-    ):
-        on.print(line, soft_wrap=True)
+    if budgets := [(name, one, one.budget) for name, one in found if one.budget]:
+        print_budgets("run", budgets, on)
 
 
 def _print_faults(comparison: ComparedRuns, faults: FaultsPart, on: Console) -> None:
@@ -202,43 +193,25 @@ def _unseen(collectives: Sequence[str], offload: str) -> str:
     return f"{names} with --offload {offload}: weft does not see when these calls complete"
 
 
-def gain_in_all(comparison: ComparedRuns) -> str:
-    """Return the gain of the whole run in one sentence."""
-    ours, theirs = comparison.offloaded, comparison.hosts
+def gain_in_all(comparison: ComparedRuns) -> list[str]:
+    """Return the gain of the whole run in a line, then its baselines, and what they compare."""
+    ours, theirs, best = comparison.offloaded, comparison.hosts, comparison.best
     assert theirs is not None
-    where = place(ours)
-    times = [format_seconds(record.simulated_time_s) for record in (ours, theirs)]
-    return (
-        f"{where}: simulated time {times[0]} with --offload {ours.offload}, {times[1]} without"
-        f" (--fallback {ours.fallback}): {gained(comparison.speed_up, comparison.certainty)}"
-        f"{_interval(comparison)}"
-        f"{_over_best(comparison)}"
-    )
-
-
-def _over_best(comparison: ComparedRuns) -> str:
-    """Return the gain over the hosts' fastest algorithms."""
-    best = comparison.best
-    if best is None or comparison.speed_up_over_best is None:
-        return ""
-    return (
-        f"; {format_seconds(best.simulated_time_s)} with the hosts' fastest algorithms"
-        f" (--fallback {best.fallback}):"
-        f" {gained(comparison.speed_up_over_best, comparison.certainty_over_best)}"
-        f"{_over_best_interval(comparison)}"
-    )
-
-
-def _interval(comparison: ComparedRuns) -> str:
-    """Return the interval of the gain, its verdict, and values outside the measured ranges."""
-    found = comparison.certainty
-    return "" if found is None else f", speed-up {found}"
-
-
-def _over_best_interval(comparison: ComparedRuns) -> str:
-    """Return the interval of the gain over the fastest algorithms, omitting repeated statements."""
-    found = comparison.certainty_over_best
-    return "" if found is None else f", speed-up {found.interval}"
+    sure, over_best = comparison.certainty, comparison.certainty_over_best
+    times = f"{format_seconds(theirs.simulated_time_s)} ({ours.fallback})"
+    lines = [gained(comparison.speed_up, sure)]
+    if best is not None and comparison.speed_up_over_best is not None:
+        times += f", {format_seconds(best.simulated_time_s)} ({best.fallback})"
+        said = gained(comparison.speed_up_over_best, over_best)
+        lines.append(f"over --fallback {best.fallback}: {said}")
+    beyond = not_measured(text for one in (sure, over_best) if one for text in one.beyond)
+    return [
+        *lines,
+        place(ours),
+        f"simulated time {format_seconds(ours.simulated_time_s)} with {ours.offload}; without,"
+        f" {times}",
+        *([beyond] if beyond else []),
+    ]
 
 
 def comparison_as_text(comparison: ComparedRuns) -> str:
@@ -258,4 +231,5 @@ def comparison_as_html(comparison: ComparedRuns) -> str:
     rows = table(_rows(comparison, comparison.hosts)) if comparison.gains() else ""
     values = doubtful_values(comparison.offloaded, comparison.hosts)
     notes = "".join(f"<p>{escape(line)}</p>" for line in values)
-    return f"<div><strong>{escape(gain_in_all(comparison))}</strong>{rows}{notes}</div>"
+    gain, *others = map(escape, gain_in_all(comparison))
+    return f"<div><strong>{gain}</strong><br>{'<br>'.join(others)}{rows}{notes}</div>"
