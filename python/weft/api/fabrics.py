@@ -16,6 +16,7 @@ from weft.base.plots import check_format
 from weft.base.units import natural_order, plural
 from weft.benchmarks import measured
 from weft.fabric import export as exports
+from weft.fabric.schema import tables
 from weft.runs import launch
 from weft.runs.html import folded, preformatted
 from weft.runs.record import Record, read_record
@@ -274,18 +275,24 @@ def fabrics() -> "DataFrame":
 
 
 @call
-def fabric_options() -> "DataFrame":
+def fabric_options(word: str | None = None) -> "DataFrame":
     """Return all keys of fabric files, one per row.
 
     The columns are `table`, `key`, `type`, `required`, `otherwise` (the value if the key is
     absent), `allowed` and `meaning`.
+
+    Args:
+        word: Name of a table, whose keys are returned; or a word in the names or meanings of keys.
+
+    Raises:
+        WeftError: No table and no key matches.
     """
     import polars
 
     return polars.DataFrame(
         [
             {"table": table["table"], **option}
-            for table in _core.fabric_schema()
+            for table in tables(word)
             for option in table["options"]
         ]
     ).select("table", "key", "type", "required", "otherwise", "allowed", "meaning")

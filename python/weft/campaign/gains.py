@@ -7,7 +7,7 @@ calls (`weft.study.comparison.certainty`). All data comes from the store's index
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
@@ -69,23 +69,36 @@ class _Calls:
 _KEYS = tuple(one.name for one in fields(_Calls))
 
 
-def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) -> CertaintyOf:
-    """Return a function that compares two of these runs."""
+class IndexedRuns:
+    """Runs whose gains over each other are compared; a function of two rows, as `CertaintyOf`."""
 
-    @cache
-    def machine(fabric: str, changes: tuple[str, ...]) -> Machine | None:
-        try:
-            return machine_of(_core.load_fabric(fabric, list(changes)))
-        except (_core.UserError, WeftError):
+    def __init__(self, runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) -> None:
+        """Read no fabric yet: each is loaded once, when a run on it is compared."""
+        self._runs = runs
+        self._calibrated = calibrated
+        self._machine = cache(_machine)
+        self._timed = cache(self._timed_run)
+
+    def __call__(self, row: int, other: int) -> Certainty | None:
+        """Return the certainty of the gain of a row over another row."""
+        ours, theirs = self._timed(row), self._timed(other)
+        if ours is None or theirs is None:
             return None
+        return of_runs(ours, theirs, self._calibrated(row, other) if self._calibrated else None)
 
-    @cache
-    def timed(number: int) -> TimedRun | None:
-        run = runs[number]
+    def cells(self, name: str, row: int, other: int) -> dict[str, Any]:
+        """Return the columns of the interval of the gain `name`, and of what was not measured."""
+        if (sure := self(row, other)) is not None:
+            return _cells(name, sure)
+        runs = (self._timed(row), self._timed(other))
+        return {NOT_MEASURED: _listed(text for run in runs if run for text in run.beyond)}
+
+    def _timed_run(self, number: int) -> TimedRun | None:
+        run = self._runs[number]
         if run.row is None or not run.row["simulated_time_s"]:
             return None
         plain = tuple(one for one in run.changes if not only_offloads(one.partition("=")[0]))
-        found = machine(run.fabric, plain) or machine(run.fabric, run.changes)
+        found = self._machine(run.fabric, plain) or self._machine(run.fabric, run.changes)
         if found is None:
             return None
         return timed_run(
@@ -96,16 +109,15 @@ def of_indexed(runs: Sequence[IndexedRun], calibrated: RangeOf | None = None) ->
             ppn=run.ppn or -(-run.ranks // found.hosts),
         )
 
-    def certainty(row: int, other: int) -> Certainty | None:
-        ours, theirs = timed(row), timed(other)
-        if ours is None or theirs is None:
-            return None
-        return of_runs(ours, theirs, calibrated(row, other) if calibrated else None)
 
-    return certainty
+def _machine(fabric: str, changes: tuple[str, ...]) -> Machine | None:
+    try:
+        return machine_of(_core.load_fabric(fabric, list(changes)))
+    except (_core.UserError, WeftError):
+        return None
 
 
-def of(prepared: Prepared, found: Index) -> CertaintyOf:
+def of(prepared: Prepared, found: Index) -> IndexedRuns:
     """Return a function that compares two rows of a campaign; jobs files by their first job."""
     found = replace(found, rows=own_results(found.rows))
     rows = {row["run"]: row for row in found.rows.iter_rows(named=True) if row["state"] == "done"}
@@ -118,7 +130,7 @@ def of(prepared: Prepared, found: Index) -> CertaintyOf:
         )
         for run in prepared.runs
     ]
-    return of_indexed(runs, _calibrated(prepared, _times(found)))
+    return IndexedRuns(runs, _calibrated(prepared, _times(found)))
 
 
 def _times(found: Index) -> dict[str, float]:
@@ -149,7 +161,7 @@ def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
     points = _points(prepared)
     times = _times(found)
     of_row = [times.get(run.digest) for run in prepared.runs]
-    certainty_of = of(prepared, found)
+    compared = of(prepared, found)
     table: list[dict[str, Any]] = [{} for _ in points]
     for name, against in (
         *(("speed_up", HOSTS), ("speed_up_over_best", replace(HOSTS, best=True))),
@@ -160,8 +172,7 @@ def rows(prepared: Prepared, found: Index) -> list[dict[str, Any]]:
             if other is None or not own or not theirs:
                 continue
             table[row][name] = theirs / own
-            if (sure := certainty_of(row, other)) is not None:
-                table[row] |= _cells(name, sure)
+            table[row] |= compared.cells(name, row, other)
     return table
 
 
@@ -170,8 +181,12 @@ def _cells(name: str, sure: Certainty) -> dict[str, Any]:
         f"{name}_low": sure.low,
         f"{name}_high": sure.high,
         f"{name}_says": sure.says,
-        NOT_MEASURED: "; ".join(sure.beyond),
+        NOT_MEASURED: _listed(sure.beyond),
     }
+
+
+def _listed(beyond: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(beyond))
 
 
 def of_jobs(prepared: Prepared, found: Index) -> dict[tuple[str, str], dict[str, Any]]:
@@ -193,7 +208,7 @@ def of_jobs(prepared: Prepared, found: Index) -> dict[tuple[str, str], dict[str,
         }
         runs = [_indexed_job(run, *jobs.get(run.digest, (None, []))) for run in prepared.runs]
         times = {digest: job["time_s"] for digest, (job, _) in jobs.items() if job["time_s"]}
-        certainty_of = of_indexed(runs, _calibrated(prepared, times))
+        compared = IndexedRuns(runs, _calibrated(prepared, times))
         for column, others in against:
             for row, other in enumerate(others):
                 digest = prepared.runs[row].digest
@@ -204,8 +219,7 @@ def of_jobs(prepared: Prepared, found: Index) -> dict[tuple[str, str], dict[str,
                     continue  # iterations of training have no host algorithms
                 cells = table.setdefault((digest, name), {})
                 cells[column] = theirs / times[digest]
-                if (sure := certainty_of(row, other)) is not None:
-                    cells |= _cells(column, sure)
+                cells |= compared.cells(column, row, other)
     return table
 
 
@@ -227,7 +241,7 @@ def summary(table: Sequence[Mapping[str, Any]]) -> str:
     if not said:
         return ""
     parts = [f"{said[one]:,} {one}" for one in ("faster", SAME, "slower", CANNOT_TELL) if said[one]]
-    beyond = sum(bool(row.get(NOT_MEASURED)) for row in table)
+    beyond = sum(bool(row.get("speed_up_says") and row[NOT_MEASURED]) for row in table)
     more = f"; {beyond:,} with values that were not measured" if beyond else ""
     return f"offloading against the hosts, {LEVEL:.0%} intervals: {', '.join(parts)}{more}"
 

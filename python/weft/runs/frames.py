@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, structs
 
 from weft.base.errors import WeftError, suggestion
 from weft.benchmarks.certainty import Certainty
@@ -58,13 +58,12 @@ def _job_row(job: JobPart) -> dict[str, Any]:
     }
 
 
-def _interval(found: Certainty | UnsetType, suffix: str) -> dict[str, Any]:
+def _interval(found: Certainty | None, suffix: str) -> dict[str, Any]:
     """Return the columns of a gain's interval; None if it is unknown."""
-    known = found or None
     return {
-        f"low{suffix}": known.low if known else None,
-        f"high{suffix}": known.high if known else None,
-        f"says{suffix}": known.says if known else None,
+        f"low{suffix}": found.low if found else None,
+        f"high{suffix}": found.high if found else None,
+        f"says{suffix}": found.says if found else None,
     }
 
 

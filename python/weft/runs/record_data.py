@@ -800,9 +800,10 @@ class JobPart(_JobResult, kw_only=True):
     with_best: AlonePart | UnsetType = UNSET
     """Present if all jobs also ran together without offloading and with `--fallback best`; absent
     for training iterations."""
-    certainty: Certainty | UnsetType = UNSET
-    """Interval of `speed_up` and its basis; absent without offloaded calls."""
-    certainty_over_best: Certainty | UnsetType = UNSET
+    certainty: Certainty | None = None
+    """Interval of `speed_up` and its basis; None without offloaded calls, and without such a run.
+    """
+    certainty_over_best: Certainty | None = None
     """Certainty of `speed_up_over_best`."""
     budget: JobBudgetPart | UnsetType = UNSET
     """Present with `--budget`, unless the job failed for another reason than a fault."""

@@ -467,9 +467,9 @@ def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
 def _gains_of_job(job: JobPart) -> Iterator[str]:
     """Yield a line for each known gain of a job, as for a single run."""
     if job.speed_up is not None:
-        yield f"job {job.name}: {gained(job.speed_up, job.certainty or None)}"
+        yield f"job {job.name}: {gained(job.speed_up, job.certainty)}"
     if job.speed_up_over_best is not None:
-        said = gained(job.speed_up_over_best, job.certainty_over_best or None)
+        said = gained(job.speed_up_over_best, job.certainty_over_best)
         yield f"job {job.name}, over --fallback best: {said}"
 
 

@@ -103,6 +103,21 @@ def test_what_it_costs_is_said_and_can_be_left_out(tmp_path: Path) -> None:
     assert "best of all" not in page_of(file)
 
 
+def test_gains_of_calls_that_fell_back_name_what_was_not_measured(tmp_path: Path) -> None:
+    text = head(best=False) + RUNS.replace('"tofino-4"', '"star-8"')
+    text += '"link.bandwidth" = ["100Gbps", "200Gbps"]\n'
+    rows = weft.Campaign(written(tmp_path, text)).run(progress=False).frame()
+    fallen = rows.filter(offload="stream")
+    assert set(fallen["offloaded_calls"]) == {0}
+    assert set(fallen["speed_up"]) == {1}
+    assert fallen["speed_up_says"].is_null().all()
+    cables = "hosts: cables of 200 Gb/s (up to 100 Gb/s)"
+    assert set(fallen.select("link.bandwidth", "not_measured").rows()) == {
+        ("100Gbps", ""),
+        ("200Gbps", cables),
+    }
+
+
 def test_tables_have_the_best_beside_the_hosts(tmp_path: Path) -> None:
     results = weft.Campaign(written(tmp_path, head(best=True) + RUNS)).run(progress=False)
     rows = results.frame()

@@ -45,6 +45,7 @@ NO_FILE = {
     *("baseline", "pair", "caches", "end", "up_as", "listen", "benchmark", "ppn", "command"),
     *("ended", "bytes_", "tunings", "job", "source", "target", "test", "version"),
     *("oversubscription", "logical_dimensions", "slowdown", "model_changes", "gpu", "nccl"),
+    "word",
 }
 MORE = [
     "replay layers.conf --fabric dgx-h100 --json layers.conf",
@@ -186,7 +187,7 @@ NAMES = {
     *("baseline", "pair", "caches", "end", "switch", "up_as", "experiment", "listen"),
     *("benchmark", "ppn", "tunings", "job", "source", "target", "test", "version", "type", "op"),
     *("on_size", "on_line", "on_turn", "on_step"),
-    *("model_changes", "gpu", "nccl", "allgather_size", "detail"),
+    *("model_changes", "gpu", "nccl", "allgather_size", "detail", "word"),
 }
 
 

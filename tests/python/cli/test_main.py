@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -115,6 +116,18 @@ def test_an_ellipsis_is_whole_in_help() -> None:
 def test_the_help_names_every_way_to_offload() -> None:
     text = " ".join(weft("run", "--help").stdout.split())
     assert "multicast protocol of the hosts for Bcast and Allgather" in text
+
+
+def test_a_word_selects_tables_or_keys_of_fabric_files() -> None:
+    def listed(word: str) -> list[str]:
+        return re.findall(r"^\[(\S+)\] ", weft("fabric", "options", word).stdout, re.MULTILINE)
+
+    assert listed("host") == ["host"]
+    assert listed("[noise]") == ["noise", "noise.host", "noise.link"]
+    assert {"host", "link", "point_to_point"} <= set(listed("latency"))
+    none = weft("fabric", "options", "nothing-has-this")
+    assert none.returncode == 2
+    assert "found 'nothing-has-this', which is in no table and no key" in none.stderr
 
 
 def test_all_that_a_fabric_file_can_say_is_listed() -> None:

@@ -93,14 +93,23 @@ def check(fabric: str, changes: tuple[str, ...], strict: bool) -> None:
 _OPTIONS = """
 List the tables and keys of fabric files.
 
-Quantities are strings with a unit, such as "100Gbps", "0.94us", "76.8Gf" or "256B".
+Quantities are strings with a unit, such as "100Gbps", "0.94us", "76.8Gf" or "256B". With a word,
+only tables of this name are listed, or else the keys whose name or meaning contains the word.
+
+\b
+Examples:
+  weft fabric options host
+  weft fabric options latency
 """
 
 
 @fabric.command(help=_OPTIONS, short_help="List the tables and keys of fabric files.")
-def options() -> None:
+@click.argument("word", required=False)
+def options(word: str | None) -> None:
     """Print the tables of fabric files in order; a star marks required keys."""
-    for table in _core.fabric_schema():
+    from weft.fabric.schema import tables
+
+    for table in tables(word):
         click.echo(f"[{table['table']}]  {table['meaning']}")
         for option in table["options"]:
             star = "*" if option["required"] else " "

@@ -64,9 +64,9 @@ def compared(record: Record) -> Iterator[tuple[Record, Certainty | None]]:
     if first is None or first.offload == OFF:
         return
     if first.without_offload:
-        yield _other_run(record, "without_offload"), first.certainty or None
+        yield _other_run(record, "without_offload"), first.certainty
     if first.with_best:
-        yield _other_run(record, "with_best"), first.certainty_over_best or None
+        yield _other_run(record, "with_best"), first.certainty_over_best
 
 
 def _other_run(record: Record, part: Literal["without_offload", "with_best"]) -> Record:

@@ -24,7 +24,7 @@ from weft.base.user_files import UnreadableError, read_json
 from weft.benchmarks.certainty import Certainty
 from weft.campaign import table
 from weft.campaign.file.keys import COLLECTIVES
-from weft.campaign.gains import IndexedRun, of_indexed
+from weft.campaign.gains import IndexedRun, IndexedRuns
 from weft.campaign.own_job import own_job, own_results
 from weft.campaign.pairs import best_rows
 from weft.campaign.store import index
@@ -273,7 +273,7 @@ def of(given: Iterable[AnyRecord]) -> Study:
     runs = list(found.values())
     points = _points(runs)
     rows = own_results(rows)
-    computed = of_indexed(_indexed(runs, rows))
+    computed = IndexedRuns(_indexed(runs, rows))
 
     def certainty_of(row: int, other: int) -> Certainty | None:
         """Return the certainty from the comparison's file, or else from the runs' records."""

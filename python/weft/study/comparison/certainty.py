@@ -232,10 +232,23 @@ class TimedRun:
 
     def sides(self, kinds: Sequence[Kind], *, whole: bool = False) -> list[Side]:
         """Return the expected errors of these calls by side."""
+        by_side = self._by_side(kinds, whole=whole)
+        return [of_side(side, self.machine, calls) for side, calls in by_side.items()]
+
+    def _by_side(self, kinds: Iterable[Kind], *, whole: bool = False) -> dict[str, list[Call]]:
         by_side: dict[str, list[Call]] = {}
         for kind in kinds:
             by_side.setdefault(self.side(kind), []).extend(self.calls(kind, whole=whole))
-        return [of_side(side, self.machine, calls) for side, calls in by_side.items()]
+        return by_side
+
+    @property
+    def beyond(self) -> list[str]:
+        """Values of all calls outside the measured ranges of the devices that executed them."""
+        return [
+            str(one)
+            for side, calls in self._by_side(self.kinds).items()
+            for one in beyond_measured(side, self.machine, calls)
+        ]
 
 
 class RecordedCalls(Protocol):

@@ -12,7 +12,7 @@ single runs (`weft.study.comparison.intervals`).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from weft import _core
 from weft.base.errors import WeftError
@@ -70,11 +70,11 @@ def _certainty(
     job: JobPart,
     other: AlonePart | UnsetType,
     calibrated: Range | None = None,
-) -> Certainty | UnsetType:
+) -> Certainty | None:
     if isinstance(other, UnsetType) or not job.time_s or not other.time_s:
-        return UNSET
+        return None
     ours, theirs = (_timed(machine, job, one) for one in (job, other))
-    return of_runs(ours, theirs, calibrated) or UNSET
+    return of_runs(ours, theirs, calibrated)
 
 
 def _timed(machine: Machine, job: JobPart, its: JobPart | AlonePart) -> TimedRun:
