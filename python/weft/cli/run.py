@@ -96,7 +96,7 @@ weft refuses to start; 124 after --timeout; 137 above --memory.
     "--budget",
     is_flag=True,
     help="With --faults: run again without faults, and print what a failure costs, times how often"
-    " it happens, per day; also if it ends the job. With --compare: for each of its runs. With"
+    " it happens, per day; also if it ends the job. With --compare: for each run. With"
     " --jobs: for each job. The program's input must be a file (< FILE).",
 )
 @click.option(
