@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <malloc.h>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -73,15 +74,16 @@ int need_no_access(MPI_Win win)
 std::size_t find_fences(MPI_Win win)
 {
   auto* const numbers = reinterpret_cast<int*>(win);
-  const std::vector<int> before(numbers, numbers + malloc_usable_size(win) / sizeof(int));
+  const std::span<int> now(numbers, malloc_usable_size(win) / sizeof(int));
+  const std::vector<int> before(now.begin(), now.end());
   win->start(MPI_GROUP_EMPTY, 0);
   std::vector<std::size_t> found;
   for (std::size_t at = 0; at < before.size(); ++at)
-    if (numbers[at] == before[at] - 1)
+    if (now[at] == before[at] - 1)
       found.push_back(at);
   if (found.size() != 1)
     throw std::logic_error("the layout of MPI windows in this SimGrid is unknown to weft; use SimGrid 4.1");
-  numbers[found.front()] = before[found.front()]; // ends the epoch; SMPI's own function would yield to other ranks
+  now[found.front()] = before[found.front()]; // ends the epoch; SMPI's own function would yield to other ranks
   return found.front();
 }
 
