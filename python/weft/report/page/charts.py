@@ -71,7 +71,7 @@ def _map_bars() -> _Chart:
     base = alt.Chart(_ROWS).encode(
         y=_names(), x=alt.X("value:Q", axis=alt.Axis(tickCount=5)), tooltip=_TIP
     )
-    bars = base.mark_bar(color=alt.expr("datum.fill"))
+    bars = base.mark_bar(color=alt.expr("datum.fill"), opacity=0.5)  # whiskers show through
     labels = base.mark_text(align="left", dx=5).encode(x="end:Q", text="label:N")
     one = alt.Chart(_ROWS).mark_rule(strokeDash=[4, 3]).encode(x=alt.XDatum(1))
     return alt.layer(bars, _whiskers(base), one, labels)
