@@ -466,10 +466,11 @@ TEST(Preset, UnknownNamesAreRefusedWithASuggestion)
 {
   EXPECT_EQ(card_message("preset = \"connectx-6dx\""),
             "FILE: [card] preset: found \"connectx-6dx\"; did you mean \"connectx-6-dx\"? allowed: "
-            "connectx-3, connectx-6-dx, connectx-6-hdr100, connectx-6-hdr100-hcoll, connectx-6-hdr200, connectx-7-ndr");
+            "connectx-3, connectx-6-dx, connectx-6-hdr100, connectx-6-hdr100-hcoll, connectx-6-hdr200, "
+            "connectx-6-hdr200-hcoll, connectx-7-ndr");
   EXPECT_EQ(card_message("preset = \"../switch/tofino\""),
             "FILE: [card] preset: found \"../switch/tofino\"; allowed: connectx-3, connectx-6-dx, connectx-6-hdr100, "
-            "connectx-6-hdr100-hcoll, connectx-6-hdr200, connectx-7-ndr");
+            "connectx-6-hdr100-hcoll, connectx-6-hdr200, connectx-6-hdr200-hcoll, connectx-7-ndr");
 }
 
 TEST(Preset, MisspeltPresetIsAnUnknownKey)

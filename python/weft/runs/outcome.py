@@ -175,9 +175,10 @@ def _few_mappings(rank: int | None, start: StartResources) -> str:
     most = start.machine.number("sys/vm/max_map_count", 65530)
     return (
         f"rank {rank} asked for memory, and the process already has as many mappings as Linux"
-        f" allows (vm.max_map_count is {most}): with shared blocks of memory, make"
-        " them larger, for example --cfg smpi/shared-malloc-blocksize:33554432 (in bytes);"
-        " otherwise raise the limit (as root, by sysctl), or use fewer ranks"
+        f" allows (vm.max_map_count is {most}): raise the limit (as root, by sysctl), or use fewer"
+        " ranks; if arrays are larger than a shared block, larger blocks help, for example"
+        " --cfg smpi/shared-malloc-blocksize:33554432 (in bytes); static arrays with"
+        " --no-privatize need none"
     )
 
 

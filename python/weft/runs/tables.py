@@ -233,15 +233,16 @@ def _counts(faults: FaultsPart, budget: BudgetPart) -> FaultsPart | JobBudgetPar
 
 
 def _budget_cells(faults: FaultsPart, budget: BudgetPart) -> dict[str, str]:
-    """Return the row of a budget, by column."""
+    """Return the row of a budget, by column; a job that ended has lost more than times can say."""
+    ended = budget.ended_job
     return {
         "without faults": format_seconds(budget.without_s),
-        "lost": _lost(budget.lost_s),
+        "lost": "the job" if ended else _lost(budget.lost_s),
         "failures": f"{_counts(faults, budget).failures:,}",
-        "per failure": _lost(budget.per_failure_s or None),
+        "per failure": "" if ended else _lost(budget.per_failure_s or None),
         "failures per day": f"{faults.failures_per_day:.3g}" if faults.failures_per_day else "",
-        "lost per day": _lost(budget.per_day_s or None),
-        "fraction of the time": f"{budget.fraction:.3g}" if budget.fraction else "",
+        "lost per day": "" if ended else _lost(budget.per_day_s or None),
+        "fraction of the time": "" if ended or not budget.fraction else f"{budget.fraction:.3g}",
     }
 
 
@@ -256,6 +257,11 @@ def _budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
         notes.append(
             f"{subject}{often}: lost is the run so far, {format_seconds(budget.lost_s)} here (with"
             " checkpoints, the time since the last one)"
+        )
+    elif faults.left_events:
+        notes.append(
+            "the run ends before a repair: the budget leaves out what the program loses until then;"
+            ' for this, compare runs with and without the failure from the start (at = "0s")'
         )
     if not counts.failures:
         notes.append("no failure happened during the run, so its cost is not known")
@@ -436,6 +442,8 @@ def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> No
     beyond = not_measured(text for one in sure for text in one.beyond)
     for line in (*chain.from_iterable(map(_gains_of_job, jobs)), *([beyond] if beyond else [])):
         on.print(line)
+    if len(jobs) > 1:
+        on.print("Gains are for this placement of the jobs; vary it by placement and seed.")
 
 
 def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:
@@ -699,6 +707,8 @@ def _progress_of_calls(record: RecordData) -> list[str]:
 
 def why_nothing(record: RecordData) -> str:
     """Return in one line the reasons why no collective was offloaded."""
+    if not record.collectives and record.outcome.kind != "completed":
+        return "Nothing was offloaded before the run ended."
     if not record.collectives:
         return "Nothing was offloaded: the program called no collective that a switch can execute."
     reasons: dict[str, int] = {}
