@@ -175,6 +175,7 @@ def test_a_bench_says_the_gain_over_the_default_and_over_the_best() -> None:
     lines = gains(faster, rows)
     assert len(lines) == 2
     assert lines[1] == (
-        "not measured: switches: cables of 200 Gb/s (up to 100 Gb/s); hosts: cables of 200 Gb/s"
-        " (up to 100 Gb/s)"
+        "not measured: switches: cable host-0 of 200 Gb/s (a port of tofino (Ethernet) has"
+        " 100 Gb/s); switches: cables of 200 Gb/s (up to 100 Gb/s); hosts: cables of 200 Gb/s (up"
+        " to 100 Gb/s)"
     )
