@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <simgrid/simcall.hpp>
 #include <unordered_map>
 #include <utility>
 

@@ -4,12 +4,14 @@
 #include "binding/abi/interposed_symbol.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <fstream>
-#include <iterator>
 #include <pthread.h>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -150,9 +152,21 @@ std::size_t peak_memory_bytes()
 
 std::size_t mappings_now()
 {
-  std::ifstream maps("/proc/self/maps");
-  return static_cast<std::size_t>(
-      std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n'));
+  const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> text{};
+  std::ptrdiff_t lines = 0;
+  for (ssize_t size = 0; (size = read(maps, text.data(), text.size())) > 0;)
+    lines += std::count(text.begin(), text.begin() + size, '\n');
+  close(maps);
+  return static_cast<std::size_t>(lines);
+}
+
+std::size_t most_mappings()
+{
+  constexpr std::size_t LINUX_DEFAULT = 65530;
+  std::ifstream file("/proc/sys/vm/max_map_count");
+  std::size_t number = 0;
+  return file >> number ? number : LINUX_DEFAULT;
 }
 
 } // namespace weft

@@ -48,8 +48,10 @@ std::string memory_limits();
  * unsuitable: its value starts at the RSS of the process that started this one. */
 std::size_t peak_memory_bytes();
 
-/** Returns the number of memory mappings of the process, which vm.max_map_count limits. */
+/** Returns the number of memory mappings of the process. Async-signal-safe. */
 std::size_t mappings_now();
+/** Returns the number that Linux allows (vm.max_map_count). */
+std::size_t most_mappings();
 
 /** Returns the process ID that getpid() returns to the actor @p rank. */
 pid_t pid_of_rank(aid_t rank);

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <sys/mman.h>
@@ -36,21 +35,11 @@ void write_number(int file, std::size_t number)
     unlink(crash_file().c_str());
 }
 
-/** Returns the first number in a file, or the number of its lines; 0 without one. Async-signal-safe. */
-std::size_t number_in(const char* path, bool lines)
+/** Value of vm.max_map_count at the start of the run. */
+std::size_t& mappings_allowed()
 {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  std::array<char, 4096> text{};
-  std::size_t number = 0;
-  for (ssize_t size = 0; file >= 0 && (size = read(file, text.data(), text.size())) > 0;)
-    for (const char one : std::span(text.data(), static_cast<std::size_t>(size)))
-      if (lines)
-        number += one == '\n' ? 1 : 0;
-      else if (one >= '0' && one <= '9')
-        number = number * 10 + static_cast<std::size_t>(one - '0');
-  if (file >= 0)
-    close(file);
-  return number;
+  static std::size_t allowed = 0;
+  return allowed;
 }
 
 /** Returns whether Linux allows the process no more mappings, so that neither memory nor a message about the want of it
@@ -58,7 +47,7 @@ std::size_t number_in(const char* path, bool lines)
 bool mappings_are_exhausted()
 {
   constexpr std::size_t LEFT = 64; // an allocation may need several
-  return number_in("/proc/self/maps", true) + LEFT >= number_in("/proc/sys/vm/max_map_count", false);
+  return mappings_now() + LEFT >= mappings_allowed();
 }
 
 /** Writes the number of the rank that crashed and, on a stack overflow, the size of its stack in bytes, or "mappings"
@@ -147,6 +136,7 @@ void on_crash(int signum, siginfo_t* info, void* context)
 void watch_crashes(const std::string& path)
 {
   crash_file()            = path;
+  mappings_allowed()      = most_mappings();
   struct sigaction action = {};
   action.sa_sigaction     = on_crash;
   action.sa_flags         = SA_SIGINFO | SA_ONSTACK; // SimGrid's alternative stack, since the rank's own may be full

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <simgrid/s4u.hpp>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,19 +79,6 @@ StacksState& stacks_state()
 {
   static StacksState the_state;
   return the_state;
-}
-
-std::size_t number_in(const char* file, std::size_t otherwise)
-{
-  std::ifstream in(file);
-  std::size_t number = 0;
-  return in >> number ? number : otherwise;
-}
-
-std::size_t most_mappings()
-{
-  constexpr std::size_t LINUX_DEFAULT = 65530;
-  return number_in("/proc/sys/vm/max_map_count", LINUX_DEFAULT);
 }
 
 /** Returns the number of stacks that can be guarded if each takes two mappings. */
