@@ -12,6 +12,8 @@
  *
  * programs: NUMBER programs in sequence, with seeds starting at SEED. Prints for each the sums over all ranks: wrong
  * bytes, checksums, and times since its start after each round. */
+#include "draws.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,16 +30,6 @@ enum EndKind { WAITS, WAITALL, WAITANY, WAITSOME, TESTS, TESTALL, TESTANY, TESTS
 typedef struct {
   int from, to, tag, comm, size, layout, send, receive, any_source, twice;
 } Message;
-
-static uint64_t state;
-static int below(int n)
-{
-  state += 0x9E3779B97F4A7C15U;
-  uint64_t z = state;
-  z          = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z          = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return (int)((z ^ (z >> 31)) % (uint64_t)n);
-}
 
 static int rank, size, wrong, alone;
 static uint64_t sum;

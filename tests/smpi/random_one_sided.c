@@ -5,6 +5,8 @@
  *
  * All ranks draw the same calls, and keep a copy of all windows as the calls leave them. Within a round, a block of a
  * window is the target of one call, or of several sums. Rank 0 prints "right", or the number of wrong values. */
+#include "draws.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,16 +20,6 @@ enum Epoch { FENCE, LOCK, LOCK_ALL, EXPOSED, EPOCHS };
 typedef struct {
   int origin, target, kind, block, count, gaps, sum_of;
 } Call;
-
-static uint64_t state;
-static int below(int n)
-{
-  state += 0x9E3779B97F4A7C15U;
-  uint64_t z = state;
-  z          = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z          = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return (int)((z ^ (z >> 31)) % (uint64_t)n);
-}
 
 static int rank, ranks, wrong;
 static int *window_data, *copies, *sent, *fetched; /* copies: LENGTH per rank; the others: BLOCK per call */
