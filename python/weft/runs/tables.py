@@ -13,6 +13,7 @@ from weft.base.units import format_ratio, format_seconds, format_size, plural
 from weft.benchmarks.certainty import gained, not_measured
 from weft.runs.faults.file import DOWN
 from weft.runs.faults.retries import gives_up_first
+from weft.runs.faults.spans import Event, outlast
 from weft.runs.offload_modes import REASONS
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import (
@@ -258,10 +259,11 @@ def _budget_notes(faults: FaultsPart, budget: BudgetPart) -> list[str]:
             f"{subject}{often}: lost is the run so far, {format_seconds(budget.lost_s)} here (with"
             " checkpoints, the time since the last one)"
         )
-    elif faults.left_events:
+    elif outlast([Event(event.at_s, event.what, hidden=False) for event in faults.events]):
         notes.append(
-            "the run ends before a repair: the budget leaves out what the program loses until then;"
-            ' for this, compare runs with and without the failure from the start (at = "0s")'
+            "a failure outlasts the run: the budget leaves out what the program loses until the"
+            " repair; for this, compare runs with and without the failure from the start"
+            ' (at = "0s")'
         )
     if not counts.failures:
         notes.append("no failure happened during the run, so its cost is not known")

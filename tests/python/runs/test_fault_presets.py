@@ -276,9 +276,13 @@ def test_a_budget_says_what_it_does_not_know(faults: str, tmp_path: Path) -> Non
             ).check()
         )
 
-    assert "how often these faults happen is not known: write every" in text(
-        '[[fault]]\nlink = "host-0"\nkind = "slow"\nbandwidth = "50%"\nat = 0\n'
-    )
+    slow = '[[fault]]\nlink = "host-0"\nkind = "slow"\nbandwidth = "50%"\n'
+    said = text(f"{slow}at = 0\n")
+    assert "how often these faults happen is not known: write every" in said
+    outlasts = "a failure outlasts the run: the budget leaves out what the program loses until"
+    assert outlasts not in said
+    assert outlasts in text(f'{slow}at = "1us"\n')
+    assert outlasts not in text(f'{slow}at = "1us"\nuntil = "2us"\n')
     assert "no failure happened during the run" in text('[[fault]]\nlink = "host-0"\nat = "900s"\n')
     with pytest.raises(WeftError, match="budget: found without a fault file"):
         weft.run(faults, ["allreduce", "4096"], ranks=4, fabric="tofino-4", budget=True)
@@ -310,6 +314,8 @@ def test_a_budget_counts_failures_that_end_the_job(faults: str, tmp_path: Path) 
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"weft: {path}: {WARNING}")
     assert "each such failure ends the job, 4 per day: lost is the run so far, " in ended.stderr
+    row = ended.stderr.partition("budget of faults\n")[2].splitlines()[1]
+    assert row.split()[2:] == ["the", "job", "1", "4"]  # no time per failure or day
     record = weft.read_record(written)
     assert record.outcome.kind == "network-failure"
     assert record.faults

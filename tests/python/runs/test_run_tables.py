@@ -11,7 +11,7 @@ from weft.base.tables import console
 from weft.runs.html import record_as_html
 from weft.runs.record import Record
 from weft.runs.record_data import CollectivePart, MulticastPart, MulticastRankPart, OutcomePart
-from weft.runs.tables import explain, print_run
+from weft.runs.tables import explain, print_run, why_nothing
 
 
 def row(**changes: object) -> CollectivePart:
@@ -47,6 +47,13 @@ def test_each_row_says_how_and_why_and_how_long() -> None:
         "fallback (datatype): the switch does not support this datatype",
         "4 ranks on 4 hosts of tofino-4: simulated time 125 us, wall time 250 ms",
     ]
+
+
+def test_a_run_that_ended_early_may_not_have_offloaded_yet() -> None:
+    record = record_with()
+    assert why_nothing(record).endswith("called no collective that a switch can execute.")
+    record.outcome = OutcomePart(kind="network-failure")
+    assert why_nothing(record) == "Nothing was offloaded before the run ended."
 
 
 def test_waiting_for_late_ranks_is_stated_where_it_matters() -> None:

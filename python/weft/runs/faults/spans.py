@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only
 """Spans of time for a timeline: faults, and those that routing did not know."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -51,6 +52,12 @@ def spans(events: Sequence[Event], learning: Learning, end_s: float) -> Iterator
     yield from _wrong([(event.at_s, *_parts(event.what)) for event in shown], end_s)
     changed = [event for event in shown if not event.hidden]
     yield from _unlearnt([(event.at_s, *_parts(event.what)) for event in changed], learning, end_s)
+
+
+def outlast(events: Sequence[Event]) -> bool:
+    """Return True if a fault that began during a run lasts beyond its end."""
+    parts = [(event.at_s, *_parts(event.what)) for event in events]
+    return any(span.start_s > 0 and math.isinf(span.end_s) for span in _wrong(parts, math.inf))
 
 
 def _wrong(events: Sequence[_Parts], end_s: float) -> Iterator[Span]:
