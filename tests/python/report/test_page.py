@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Locator,
     Page,
     Request,
     ViewportSize,
@@ -199,6 +200,14 @@ def until(page: Page, true: str, seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
+def table_of(page: Page, chart: str, rows: int = 1) -> Locator:
+    """Open the table of a chart's numbers and wait until its first `rows` rows are drawn."""
+    table = page.locator(f"#{chart}-table")
+    table.locator("summary").click()
+    table.locator("tbody tr").nth(rows - 1).wait_for()
+    return table
+
+
 def point_at_first_cell(page: Page) -> str:
     """Return the tooltip of the first cell of the first map."""
     page.locator("#map .mark-text.role-mark text").first.hover(force=True)
@@ -248,10 +257,10 @@ def test_the_measured_points_stand_beside_the_simulated_ones(opened: Open, small
 
 def test_the_wait_for_late_ranks_stands_beside_the_time_of_a_call(opened: Open, small: str) -> None:
     page = opened(small)
-    page.locator("#latency-table summary").click()
-    heads = page.locator("#latency-table th").all_inner_texts()
+    table = table_of(page, "latency")
+    heads = table.locator("th").all_inner_texts()
     assert heads == ["way", "message", "mean time of a call", "before the last rank", "measured"]
-    rows = page.locator("#latency-table tbody tr")
+    rows = table.locator("tbody tr")
     cells_of = [rows.nth(row).locator("td").all_inner_texts() for row in range(rows.count())]
     simulated = [cells for cells in cells_of if cells[-1] == "no"]
     assert simulated
@@ -350,9 +359,8 @@ def test_both_gains_and_their_intervals_are_in_reach(opened: Open, both: str) ->
         "1.84 times as fast as the hosts (best of all algorithms), 0.750 to 5.00, cannot tell (not"
         " measured: hosts: 16 hosts (up to 4)): against 8.1 µs"
     ) in said
-    page.locator("#map-table summary").click()
-    page.locator("#map-table tbody tr").first.wait_for()
-    row = page.locator("#map-table tbody tr", has_text="3.67").locator("td").all_inner_texts()
+    table = table_of(page, "map")
+    row = table.locator("tbody tr", has_text="3.67").locator("td").all_inner_texts()
     assert row[-2:] == ["0.750 to 5.00", "1.84\N{MULTIPLICATION SIGN}"]
     heads = page.locator("#runs th").all_inner_texts()
     first, second = (heads.index(f"times as fast as {one}") for one in HOSTS)
@@ -371,8 +379,7 @@ def test_both_gains_and_their_intervals_are_in_reach(opened: Open, both: str) ->
 def test_every_chart_has_its_numbers_as_a_table(opened: Open, small: str) -> None:
     page = opened(small)
     for chart in ("map", "latency", "shares", "use"):
-        page.locator(f"#{chart}-table summary").click()
-        page.locator(f"#{chart}-table tbody tr").nth(5).wait_for()
+        table_of(page, chart, rows=6)
     assert "3.67" in page.locator("#map-table").inner_text()
 
 
