@@ -28,7 +28,7 @@ CXX_FILES := $(call files,src,*.[ch]pp)
 C_FILES := $(call files,examples tests,*.[ch]) $(call files,tests/mechanism,*.cpp)
 PYTHON_FILES := $(call files,python,*.py)
 INSTALLED_FILES := CMakeLists.txt pyproject.toml $(filter-out %_test.cpp,$(CXX_FILES)) \
-                   $(call files,setup/fortran,*.py) setup/large_counts.py $(wildcard src/binding/fortran/procedures src/binding/fortran/constants) \
+                   $(call files,setup/mpi,*.py) $(wildcard src/mpi/procedures src/binding/fortran/constants) \
                    $(call files,src/compilers presets fabrics data examples,*)
 
 COMMANDS := help demo wheel stub test check bench studies figures accuracy bench-contention bench-cpu bench-progress-engine bench-forwarding bench-scale bench-growth paper-001 multicast docs conformance conformance-openmpi conformance-mpich real-programs test-simgrid-4.0 fuzz stress build unit pytest lint tidy format clean

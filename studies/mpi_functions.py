@@ -3,8 +3,8 @@
 
 src/compilers/mpi-calls lists the standard's functions, and the study marks the missing ones in it.
 A function is available if weft's library exports it, or if SimGrid's library exports it and
-src/binding/fortran/procedures does not mark it as missing: some functions that SimGrid exports only
-end the run. A function is tested if a program of tests/ calls it.
+src/mpi/procedures does not mark it as missing: some functions that SimGrid exports only end the
+run. A function is tested if a program of tests/ calls it.
 """
 
 import re
@@ -17,7 +17,7 @@ from weft.base import paths
 from weft.base.output import whole_file
 
 _CALLS = ROOT / "src" / "compilers" / "mpi-calls"
-_PROCEDURES = ROOT / "src" / "binding" / "fortran" / "procedures"
+_PROCEDURES = ROOT / "src" / "mpi" / "procedures"
 _SOURCES = ("*.c", "*.cpp", "*.h", "*.f", "*.f90", "*.F90")
 
 

@@ -7,7 +7,7 @@
 #include "binding/dynamic/spawned_worlds.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"
-#include "binding/entries/polls.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/entries/rank_exit.hpp"
 #include "binding/faults/injected_faults.hpp"
 #include "binding/faults/platform_recovery.hpp"

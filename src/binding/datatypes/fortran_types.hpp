@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Fortran's predefined datatypes as separate objects: MPI_INTEGER and MPI_INT differ (MPI 4.1, section 3.2.2), and each
  * has its own name. In SMPI, a single object represents both. Programs use the addresses of these objects
- * (setup/mpi_header.py); Fortran's numbers for them are in src/binding/fortran/constants. */
+ * (setup/mpi/header.py); Fortran's numbers for them are in src/binding/fortran/constants. */
 #pragma once
 
 #include <smpi/smpi.h>

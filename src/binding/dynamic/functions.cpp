@@ -97,15 +97,5 @@ WEFT_INTERPOSED int PMPI_Comm_get_parent(MPI_Comm* parent)
   return MPI_SUCCESS;
 }
 
-WEFT_MPI_FUNCTION(Comm_spawn, comm,
-                  (const char* command, char** argv, int maxprocs, MPI_Info info, int root, MPI_Comm comm,
-                   MPI_Comm* made, int* codes),
-                  command, argv, maxprocs, info, root, comm, made, codes)
-WEFT_MPI_FUNCTION(Comm_spawn_multiple, comm,
-                  (int count, char** commands, char*** argvs, int* maxprocs, MPI_Info* infos, int root, MPI_Comm comm,
-                   MPI_Comm* made, int* codes),
-                  count, commands, argvs, maxprocs, infos, root, comm, made, codes)
-WEFT_MPI_FUNCTION(Comm_get_parent, MPI_COMM_WORLD, (MPI_Comm * parent), parent)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -162,18 +162,5 @@ WEFT_INTERPOSED int PMPI_Comm_connect(const char* port_name, MPI_Info /*info*/, 
                           [&] { return connect_at(port_name, root, comm, LeadersMeeting::Kind::connects, made); });
 }
 
-WEFT_MPI_FUNCTION(Comm_accept, comm, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
-                  port_name, info, root, comm, made)
-WEFT_MPI_FUNCTION(Comm_connect, comm, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
-                  port_name, info, root, comm, made)
-WEFT_MPI_FUNCTION(Open_port, MPI_COMM_WORLD, (MPI_Info info, char* port_name), info, port_name)
-WEFT_MPI_FUNCTION(Close_port, MPI_COMM_WORLD, (const char* port_name), port_name)
-WEFT_MPI_FUNCTION(Publish_name, MPI_COMM_WORLD, (char* service_name, MPI_Info info, char* port_name), service_name,
-                  info, port_name)
-WEFT_MPI_FUNCTION(Unpublish_name, MPI_COMM_WORLD, (char* service_name, MPI_Info info, char* port_name), service_name,
-                  info, port_name)
-WEFT_MPI_FUNCTION(Lookup_name, MPI_COMM_WORLD, (char* service_name, MPI_Info info, char* port_name), service_name, info,
-                  port_name)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -480,10 +480,6 @@ WEFT_INTERPOSED int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_C
       function, comm, [&] { return PMPI_Comm_dup_with_info(comm, info, made); }, made, request);
 }
 
-WEFT_MPI_FUNCTION(Comm_idup, comm, (MPI_Comm comm, MPI_Comm* made, MPI_Request* request), comm, made, request)
-WEFT_MPI_FUNCTION(Comm_idup_with_info, comm, (MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request), comm,
-                  info, made, request)
-
 WEFT_INTERPOSED int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made)
 {
   static const auto THEIRS = original<decltype(&PMPI_Comm_create)>(__func__);

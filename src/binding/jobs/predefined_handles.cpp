@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Predefined handles as constants. Programs use the addresses of weft_comm_world, weft_comm_self and weft_info_env
- * (setup/mpi_header.py), so that static variables may be initialized with them. The symbols are indirect functions:
+ * (setup/mpi/header.py), so that static variables may be initialized with them. The symbols are indirect functions:
  * when the loader loads a rank's copy of the program, it calls a function here and binds the symbol to SMPI's object.
  * Calls need no translation, and callbacks get the same handles as the program.
  *

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Additions touch at most three hand-written files: options, keys, commands, fields, reasons.
+"""Additions touch at most three hand-written files: options, keys, commands, MPI functions, ….
 
 Each kind has an existing example. All sources that have its name count, except tests, generated
 files and those that use the value; documents and studies do not count.
@@ -17,6 +17,7 @@ from tests.support.places import ROOT
 MOST_PLACES = 3
 FOLDERS = ("src", "python", "testbed", "setup")
 SUFFIXES = {".cpp", ".hpp", ".h", ".py", ".js", ".txt"}
+TABLES = {"src/mpi/procedures", "src/compilers/mpi-calls"}
 GENERATED = {
     "python/weft/_core.pyi",
     "python/weft/__init__.py",
@@ -108,6 +109,12 @@ EXAMPLES = [
         frozenset({"src/model/switch/aggregation.cpp", "src/model/switch/aggregation.hpp"}),
     ),
     Example(
+        "MPI function with Fortran's forms, a form with large counts, and an error handler",
+        "MPI_Type_create_darray",
+        r"\bP?(?:MPI_)?Type_create_darray(_c)?\b",
+        frozenset({"src/binding/entries/added/distributed_arrays.cpp", *TABLES}),
+    ),
+    Example(
         "reason of a fallback",
         "job quota",
         r"\bjob_quota\b|\bjob quota\b",
@@ -122,7 +129,8 @@ def sources() -> Iterator[tuple[str, str]]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = str(path.relative_to(ROOT))
-            if path.suffix not in SUFFIXES or name in GENERATED or _is_test(path):
+            is_source = path.suffix in SUFFIXES or name in TABLES
+            if not is_source or name in GENERATED or _is_test(path):
                 continue
             yield name, COMMENT.sub("", path.read_text(encoding="utf-8"))
 

@@ -80,11 +80,6 @@ WEFT_INTERPOSED int PMPI_Buffer_iflush(MPI_Request* request)
   return first_error([&] { return check_present(request, "request"); }, [&] { return begin_flush(request); });
 }
 
-WEFT_MPI_FUNCTION(Buffer_attach_c, MPI_COMM_WORLD, (void* buffer, MPI_Count size), buffer, size)
-WEFT_MPI_FUNCTION(Buffer_detach_c, MPI_COMM_WORLD, (void* buffer, MPI_Count* size), buffer, size)
-WEFT_MPI_FUNCTION(Buffer_flush, MPI_COMM_WORLD, ())
-WEFT_MPI_FUNCTION(Buffer_iflush, MPI_COMM_WORLD, (MPI_Request * request), request)
-
 // ---- Of communicators -----------------------------------------------------------------------------------------------
 
 WEFT_INTERPOSED int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size)
@@ -117,13 +112,6 @@ WEFT_INTERPOSED int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request)
   return first_error([&] { return check_comm(comm); }, [&] { return check_present(request, "request"); },
                      [&] { return begin_flush(request); });
 }
-
-WEFT_MPI_FUNCTION(Comm_attach_buffer, comm, (MPI_Comm comm, void* buffer, int size), comm, buffer, size)
-WEFT_MPI_FUNCTION(Comm_attach_buffer_c, comm, (MPI_Comm comm, void* buffer, MPI_Count size), comm, buffer, size)
-WEFT_MPI_FUNCTION(Comm_detach_buffer, comm, (MPI_Comm comm, void* address, int* size), comm, address, size)
-WEFT_MPI_FUNCTION(Comm_detach_buffer_c, comm, (MPI_Comm comm, void* address, MPI_Count* size), comm, address, size)
-WEFT_MPI_FUNCTION(Comm_flush_buffer, comm, (MPI_Comm comm), comm)
-WEFT_MPI_FUNCTION(Comm_iflush_buffer, comm, (MPI_Comm comm, MPI_Request* request), comm, request)
 
 // ---- Of sessions ----------------------------------------------------------------------------------------------------
 
@@ -160,17 +148,6 @@ WEFT_INTERPOSED int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request*
   return first_error([&] { return check_session(session); }, [&] { return check_present(request, "request"); },
                      [&] { return begin_flush(request); });
 }
-
-WEFT_SESSION_FUNCTION(Session_attach_buffer, session, (MPI_Session session, void* buffer, int size), session, buffer,
-                      size)
-WEFT_SESSION_FUNCTION(Session_attach_buffer_c, session, (MPI_Session session, void* buffer, MPI_Count size), session,
-                      buffer, size)
-WEFT_SESSION_FUNCTION(Session_detach_buffer, session, (MPI_Session session, void* address, int* size), session, address,
-                      size)
-WEFT_SESSION_FUNCTION(Session_detach_buffer_c, session, (MPI_Session session, void* address, MPI_Count* size), session,
-                      address, size)
-WEFT_SESSION_FUNCTION(Session_flush_buffer, session, (MPI_Session session), session)
-WEFT_SESSION_FUNCTION(Session_iflush_buffer, session, (MPI_Session session, MPI_Request* request), session, request)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -219,14 +219,5 @@ WEFT_INTERPOSED int PMPI_Type_create_darray_c(int size, int rank, int ndims, con
   return create_darray(size, rank, ndims, gsizes, distribs, dargs, psizes, order, oldtype, newtype);
 }
 
-WEFT_MPI_FUNCTION(Type_create_darray, MPI_COMM_WORLD,
-                  (int size, int rank, int ndims, int* gsizes, int* distribs, int* dargs, int* psizes, int order,
-                   MPI_Datatype oldtype, MPI_Datatype* newtype),
-                  size, rank, ndims, gsizes, distribs, dargs, psizes, order, oldtype, newtype)
-WEFT_MPI_FUNCTION(Type_create_darray_c, MPI_COMM_WORLD,
-                  (int size, int rank, int ndims, const MPI_Count* gsizes, const int* distribs, const int* dargs,
-                   const int* psizes, int order, MPI_Datatype oldtype, MPI_Datatype* newtype),
-                  size, rank, ndims, gsizes, distribs, dargs, psizes, order, oldtype, newtype)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -262,12 +262,5 @@ WEFT_INTERPOSED int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, i
   return with_own_values(THEIRS(real_communicator(comm), keyval, value, flag), keyval, value, flag);
 }
 
-WEFT_MPI_FUNCTION(Add_error_class, MPI_COMM_WORLD, (int* errorclass), errorclass)
-WEFT_MPI_FUNCTION(Add_error_code, MPI_COMM_WORLD, (int errorclass, int* errorcode), errorclass, errorcode)
-WEFT_MPI_FUNCTION(Add_error_string, MPI_COMM_WORLD, (int errorcode, char* string), errorcode, string)
-WEFT_MPI_FUNCTION(Remove_error_class, MPI_COMM_WORLD, (int errorclass), errorclass)
-WEFT_MPI_FUNCTION(Remove_error_code, MPI_COMM_WORLD, (int errorcode), errorcode)
-WEFT_MPI_FUNCTION(Remove_error_string, MPI_COMM_WORLD, (int errorcode), errorcode)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

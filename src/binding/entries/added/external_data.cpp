@@ -236,27 +236,5 @@ WEFT_INTERPOSED int PMPI_Pack_external_size_c(const char* datarep, MPI_Count cou
   return pack_external_size(datarep, count, type, size);
 }
 
-WEFT_MPI_FUNCTION(Pack_external, MPI_COMM_WORLD,
-                  (char* datarep, void* inbuf, int count, MPI_Datatype type, void* outbuf, MPI_Aint size,
-                   MPI_Aint* position),
-                  datarep, inbuf, count, type, outbuf, size, position)
-WEFT_MPI_FUNCTION(Unpack_external, MPI_COMM_WORLD,
-                  (char* datarep, void* inbuf, MPI_Aint size, MPI_Aint* position, void* outbuf, int count,
-                   MPI_Datatype type),
-                  datarep, inbuf, size, position, outbuf, count, type)
-WEFT_MPI_FUNCTION(Pack_external_size, MPI_COMM_WORLD, (char* datarep, int count, MPI_Datatype type, MPI_Aint* size),
-                  datarep, count, type, size)
-WEFT_MPI_FUNCTION(Pack_external_c, MPI_COMM_WORLD,
-                  (const char* datarep, const void* inbuf, MPI_Count count, MPI_Datatype type, void* outbuf,
-                   MPI_Count size, MPI_Count* position),
-                  datarep, inbuf, count, type, outbuf, size, position)
-WEFT_MPI_FUNCTION(Unpack_external_c, MPI_COMM_WORLD,
-                  (const char* datarep, const void* inbuf, MPI_Count size, MPI_Count* position, void* outbuf,
-                   MPI_Count count, MPI_Datatype type),
-                  datarep, inbuf, size, position, outbuf, count, type)
-WEFT_MPI_FUNCTION(Pack_external_size_c, MPI_COMM_WORLD,
-                  (const char* datarep, MPI_Count count, MPI_Datatype type, MPI_Count* size), datarep, count, type,
-                  size)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

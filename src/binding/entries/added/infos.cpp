@@ -168,10 +168,5 @@ WEFT_INTERPOSED int PMPI_Get_hw_resource_info(MPI_Info* info)
                      [&] { return make_info(info, {{"mpi://node", "true"}}); });
 }
 
-WEFT_MPI_FUNCTION(Info_create_env, MPI_COMM_WORLD, (int argc, char** argv, MPI_Info* info), argc, argv, info)
-WEFT_MPI_FUNCTION(Info_get_string, MPI_COMM_WORLD,
-                  (MPI_Info info, const char* key, int* buflen, char* value, int* flag), info, key, buflen, value, flag)
-WEFT_MPI_FUNCTION(Get_hw_resource_info, MPI_COMM_WORLD, (MPI_Info * info), info)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Conversions of the large-count forms, which setup/large_counts.py generates, to counts that fit an int. */
+/* Conversions of the large-count forms, which setup/mpi writes, to counts that fit an int. */
 #pragma once
 
 #include "binding/abi/original.hpp"

@@ -73,13 +73,11 @@ void LargeElements::divide(MPI_Count count)
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-#define WEFT_BOTH(name, parameters, body)                                                                              \
-  WEFT_INTERPOSED int PMPI_##name parameters body WEFT_INTERPOSED int MPI_##name parameters body
-
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 extern "C" {
 
-WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* made), {
+WEFT_INTERPOSED int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype type, MPI_Datatype* made)
+{
   constexpr MPI_Count MOST = std::numeric_limits<int>::max();
   const bool large         = count > 0 && made && type != MPI_DATATYPE_NULL && element_size(type) > 0 &&
                              count > MOST / static_cast<MPI_Count>(element_size(type));
@@ -88,15 +86,22 @@ WEFT_BOTH(Type_contiguous_c, (MPI_Count count, MPI_Datatype type, MPI_Datatype* 
   if (result == MPI_SUCCESS && made)
     set_type_contents(*made, {.combiner = MPI_COMBINER_CONTIGUOUS, .counts = {count}, .types = {type}});
   return result;
-})
+}
 
-WEFT_BOTH(Type_size_c, (MPI_Datatype type, MPI_Count* size), { return PMPI_Type_size_x(type, size); })
+WEFT_INTERPOSED int PMPI_Type_size_c(MPI_Datatype type, MPI_Count* size)
+{
+  return PMPI_Type_size_x(type, size);
+}
 
-WEFT_BOTH(Type_get_extent_c, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent),
-          { return PMPI_Type_get_extent_x(type, low, extent); })
+WEFT_INTERPOSED int PMPI_Type_get_extent_c(MPI_Datatype type, MPI_Count* low, MPI_Count* extent)
+{
+  return PMPI_Type_get_extent_x(type, low, extent);
+}
 
-WEFT_BOTH(Type_get_true_extent_c, (MPI_Datatype type, MPI_Count* low, MPI_Count* extent),
-          { return PMPI_Type_get_true_extent_x(type, low, extent); })
+WEFT_INTERPOSED int PMPI_Type_get_true_extent_c(MPI_Datatype type, MPI_Count* low, MPI_Count* extent)
+{
+  return PMPI_Type_get_true_extent_x(type, low, extent);
+}
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -319,17 +319,5 @@ WEFT_INTERPOSED MPI_Fint MPI_Message_c2f(MPI_Message message)
   return PMPI_Message_c2f(message);
 }
 
-WEFT_MPI_FUNCTION(Mprobe, comm, (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status), source,
-                  tag, comm, message, status)
-WEFT_MPI_FUNCTION(Improbe, comm,
-                  (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status), source,
-                  tag, comm, flag, message, status)
-WEFT_MPI_FUNCTION(Mrecv, MPI_COMM_WORLD,
-                  (void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status), buffer, count,
-                  type, message, status)
-WEFT_MPI_FUNCTION(Imrecv, MPI_COMM_WORLD,
-                  (void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request), buffer,
-                  count, type, message, request)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

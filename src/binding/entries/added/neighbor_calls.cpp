@@ -267,48 +267,4 @@ int alltoallw_with(MpiFunction& function, const void* send, const int* send_coun
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-#define WEFT_DATA_PARAMETERS                                                                                           \
-  const void *send, int send_count, MPI_Datatype send_type, void *receive, int count, MPI_Datatype type, MPI_Comm comm
-#define WEFT_DATA send, send_count, send_type, receive, count, type, comm
-#define WEFT_GATHERED_PARAMETERS                                                                                       \
-  const void *send, int send_count, MPI_Datatype send_type, void *receive, const int *counts,                          \
-      const int *displacements, MPI_Datatype type, MPI_Comm comm
-#define WEFT_GATHERED send, send_count, send_type, receive, counts, displacements, type, comm
-#define WEFT_PARTS_PARAMETERS                                                                                          \
-  const void *send, const int *send_counts, const int *send_displacements, MPI_Datatype send_type, void *receive,      \
-      const int *counts, const int *displacements, MPI_Datatype type, MPI_Comm comm
-#define WEFT_PARTS send, send_counts, send_displacements, send_type, receive, counts, displacements, type, comm
-#define WEFT_TYPED_PARAMETERS                                                                                          \
-  const void *send, const int *send_counts, const MPI_Aint *send_offsets, const MPI_Datatype *send_types,              \
-      void *receive, const int *counts, const MPI_Aint *offsets, const MPI_Datatype *types, MPI_Comm comm
-#define WEFT_TYPED send, send_counts, send_offsets, send_types, receive, counts, offsets, types, comm
-#define WEFT_LIST(...) __VA_ARGS__
-
-// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
-/** Defines the blocking and the non-blocking form of MPI_Neighbor_@p name. */
-#define WEFT_NEIGHBOR_CALL(name, way, parameters, arguments)                                                           \
-  WEFT_INTERPOSED int PMPI_Neighbor_##name(parameters)                                                                 \
-  {                                                                                                                    \
-    static MpiFunction function = is_collective("MPI_Neighbor_" #name);                                                \
-    return way<trace::calls::Neighbor_##name>(function, arguments);                                                    \
-  }                                                                                                                    \
-  WEFT_INTERPOSED int PMPI_Ineighbor_##name(parameters, MPI_Request* request)                                          \
-  {                                                                                                                    \
-    static MpiFunction function = is_collective("MPI_Ineighbor_" #name);                                               \
-    return way<trace::calls::Ineighbor_##name>(function, arguments, request);                                          \
-  }                                                                                                                    \
-  WEFT_MPI_FUNCTION(Neighbor_##name, comm, (parameters), arguments)                                                    \
-  WEFT_MPI_FUNCTION(Ineighbor_##name, comm, (parameters, MPI_Request * request), arguments, request)
-// NOLINTEND(bugprone-macro-parentheses)
-
-// NOLINTBEGIN(readability-identifier-naming): MPI's names
-extern "C" {
-
-WEFT_NEIGHBOR_CALL(allgather, allgather_from, WEFT_LIST(WEFT_DATA_PARAMETERS), WEFT_LIST(WEFT_DATA))
-WEFT_NEIGHBOR_CALL(allgatherv, allgatherv_from, WEFT_LIST(WEFT_GATHERED_PARAMETERS), WEFT_LIST(WEFT_GATHERED))
-WEFT_NEIGHBOR_CALL(alltoall, alltoall_with, WEFT_LIST(WEFT_DATA_PARAMETERS), WEFT_LIST(WEFT_DATA))
-WEFT_NEIGHBOR_CALL(alltoallv, alltoallv_with, WEFT_LIST(WEFT_PARTS_PARAMETERS), WEFT_LIST(WEFT_PARTS))
-WEFT_NEIGHBOR_CALL(alltoallw, alltoallw_with, WEFT_LIST(WEFT_TYPED_PARAMETERS), WEFT_LIST(WEFT_TYPED))
-
-} // extern "C"
-// NOLINTEND(readability-identifier-naming)
+#include "mpi/neighbor_calls.inc"

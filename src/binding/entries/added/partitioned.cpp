@@ -479,19 +479,5 @@ WEFT_INTERPOSED int PMPI_Parrived(MPI_Request request, int partition, int* flag)
       request, partition, flag);
 }
 
-WEFT_MPI_FUNCTION(Psend_init, comm,
-                  (const void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag,
-                   MPI_Comm comm, MPI_Info info, MPI_Request* request),
-                  buffer, partitions, count, type, peer, tag, comm, info, request)
-WEFT_MPI_FUNCTION(Precv_init, comm,
-                  (void* buffer, int partitions, MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request* request),
-                  buffer, partitions, count, type, peer, tag, comm, info, request)
-WEFT_MPI_FUNCTION(Pready, MPI_COMM_WORLD, (int partition, MPI_Request request), partition, request)
-WEFT_MPI_FUNCTION(Pready_range, MPI_COMM_WORLD, (int first, int last, MPI_Request request), first, last, request)
-WEFT_MPI_FUNCTION(Pready_list, MPI_COMM_WORLD, (int length, int* partitions, MPI_Request request), length, partitions,
-                  request)
-WEFT_MPI_FUNCTION(Parrived, MPI_COMM_WORLD, (MPI_Request request, int partition, int* flag), request, partition, flag)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -12,6 +12,7 @@
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/ranks/places.hpp"
 #include "binding/settings/tunings.hpp"
+#include "mpi/arguments.hpp"
 #include "mpi/names.hpp"
 
 #include <cstddef>
@@ -136,12 +137,6 @@ public:
   }
 };
 
-/** Checks the arguments that the initialization itself uses; the start checks the rest. */
-int check_persistent(MPI_Comm comm, const MPI_Request* request)
-{
-  return first_error([&] { return check_comm(comm); }, [&] { return check_present(request, "request"); });
-}
-
 int check_reduced(int count, MPI_Datatype type, MPI_Op operation)
 {
   if (count < 0)
@@ -169,11 +164,6 @@ template <class Check> int check_rooted(int root, MPI_Comm comm, Check&& check_r
   return intercommunicator_of(comm) ? static_cast<int>(MPI_SUCCESS)
                                     : first_error(check_rest, [&] { return check_root(root, comm); });
 }
-int check_rooted(int root, MPI_Comm comm)
-{
-  return check_rooted(root, comm, [] { return static_cast<int>(MPI_SUCCESS); });
-}
-
 template <class Start, class... Kept> int make_of_kept(Start start, MPI_Request* request, Kept&&... kept)
 {
   return make_persistent(std::make_unique<PersistentCollective<Start, Kept...>>(start, std::move(kept)...), request);
@@ -206,100 +196,45 @@ int make_persistent_collective(Start start, MPI_Request* request, const void* se
                       keep_argument(counts), keep_argument(offsets), KeptTypes(types, numbers.in), keep_argument(comm));
 }
 
+/** Checks the arguments that the initialisation of a collective itself uses; the start checks the rest. */
+template <class Call> int check_own(const Call& call)
+{
+  if constexpr (requires { call.root; }) {
+    return check_rooted(call.root, call.comm, [&] {
+      if constexpr (requires { call.op; })
+        return check_reduced(call.count, call.datatype, call.op);
+      else if constexpr (requires { call.buffer; })
+        return check_data(call.count, call.datatype);
+      else
+        return static_cast<int>(MPI_SUCCESS);
+    });
+  } else if constexpr (requires { call.op; } && requires { call.recvcounts; }) {
+    return first_error([&] { return check_present(call.recvcounts, "recvcounts"); },
+                       [&] { return check_reduced(0, call.datatype, call.op); });
+  } else if constexpr (requires { call.op; } && requires { call.recvcount; }) {
+    return check_reduced(call.recvcount, call.datatype, call.op);
+  } else if constexpr (requires { call.op; }) {
+    return check_reduced(call.count, call.datatype, call.op);
+  } else if constexpr (requires { call.recvcount; }) {
+    return check_data(call.recvcount, call.recvtype);
+  } else if constexpr (requires { call.recvtype; }) {
+    return check_type(call.recvtype);
+  } else if constexpr (std::is_same_v<Call, arguments::Alltoallw_init>) {
+    return check_present(call.recvtypes, "recvtypes");
+  } else {
+    return MPI_SUCCESS;
+  }
+}
+
+template <class Call> int check(const Call& call)
+{
+  return first_error([&] { return check_comm(call.comm); }, [&] { return check_present(call.request, "request"); },
+                     [&] { return check_own(call); });
+}
+
 } // namespace
 } // namespace weft
 
 using namespace weft; // NOLINT(google-build-using-namespace): what these do is all weft's
 
-/** Defines MPI_@p name_init by MPI_@p nonblocking. @p check is an expression on its arguments. */
-#define WEFT_PERSISTENT(name, nonblocking, check, parameters, ...)                                                     \
-  WEFT_INTERPOSED int PMPI_##name##_init(parameters, MPI_Info info, MPI_Request* request)                              \
-  {                                                                                                                    \
-    static MpiFunction function{"MPI_" #name "_init", CallKind::collectives, false};                                   \
-    return own_function<trace::calls::name##_init>(                                                                    \
-        function, [&] { return first_error([&] { return check_persistent(comm, request); }, [&] { return check; }); }, \
-        [&] { return make_persistent_collective(&PMPI_##nonblocking, request, __VA_ARGS__); }, __VA_ARGS__, info,      \
-        request);                                                                                                      \
-  }                                                                                                                    \
-  WEFT_INTERPOSED int MPI_##name##_init(parameters, MPI_Info info, MPI_Request* request)                               \
-  {                                                                                                                    \
-    return weft::handled(comm, "MPI_" #name "_init", PMPI_##name##_init(__VA_ARGS__, info, request));                  \
-  }
-
-#define WEFT_ALL(...) __VA_ARGS__
-#define WEFT_RIGHT static_cast<int>(MPI_SUCCESS)
-#define WEFT_DATA_IN                                                                                                   \
-  const void *send, int send_count, MPI_Datatype send_type, void *receive, int count, MPI_Datatype type
-#define WEFT_DATA_NAMES send, send_count, send_type, receive, count, type
-#define WEFT_GATHERED_IN                                                                                               \
-  const void *send, int send_count, MPI_Datatype send_type, void *receive, const int *counts,                          \
-      const int *displacements, MPI_Datatype type
-#define WEFT_GATHERED_NAMES send, send_count, send_type, receive, counts, displacements, type
-#define WEFT_SCATTERED_IN                                                                                              \
-  const void *send, const int *counts, const int *displacements, MPI_Datatype send_type, void *receive, int count,     \
-      MPI_Datatype type
-#define WEFT_SCATTERED_NAMES send, counts, displacements, send_type, receive, count, type
-#define WEFT_PARTS_IN                                                                                                  \
-  const void *send, const int *send_counts, const int *send_displacements, MPI_Datatype send_type, void *receive,      \
-      const int *counts, const int *displacements, MPI_Datatype type
-#define WEFT_PARTS_NAMES send, send_counts, send_displacements, send_type, receive, counts, displacements, type
-#define WEFT_TYPED_IN(Offset)                                                                                          \
-  const void *send, const int *send_counts, const Offset *send_offsets, const MPI_Datatype *send_types, void *receive, \
-      const int *counts, const Offset *offsets, const MPI_Datatype *types
-#define WEFT_TYPED_NAMES send, send_counts, send_offsets, send_types, receive, counts, offsets, types
-#define WEFT_REDUCED_IN const void *send, void *receive, int count, MPI_Datatype type, MPI_Op operation
-#define WEFT_REDUCED_NAMES send, receive, count, type, operation
-
-// NOLINTBEGIN(readability-identifier-naming): MPI's names
-extern "C" {
-
-WEFT_PERSISTENT(Barrier, Ibarrier, WEFT_RIGHT, MPI_Comm comm, comm)
-WEFT_PERSISTENT(Bcast, Ibcast, check_rooted(root, comm, [&] { return check_data(count, type); }),
-                WEFT_ALL(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm), buffer, count, type,
-                root, comm)
-WEFT_PERSISTENT(Allreduce, Iallreduce, check_reduced(count, type, operation), WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm),
-                WEFT_REDUCED_NAMES, comm)
-WEFT_PERSISTENT(Scan, Iscan, check_reduced(count, type, operation), WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm),
-                WEFT_REDUCED_NAMES, comm)
-WEFT_PERSISTENT(Exscan, Iexscan, check_reduced(count, type, operation), WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm),
-                WEFT_REDUCED_NAMES, comm)
-WEFT_PERSISTENT(Reduce_scatter_block, Ireduce_scatter_block, check_reduced(count, type, operation),
-                WEFT_ALL(WEFT_REDUCED_IN, MPI_Comm comm), WEFT_REDUCED_NAMES, comm)
-WEFT_PERSISTENT(Reduce, Ireduce, check_rooted(root, comm, [&] { return check_reduced(count, type, operation); }),
-                WEFT_ALL(WEFT_REDUCED_IN, int root, MPI_Comm comm), WEFT_REDUCED_NAMES, root, comm)
-WEFT_PERSISTENT(Reduce_scatter, Ireduce_scatter,
-                first_error([&] { return check_present(counts, "recvcounts"); },
-                            [&] { return check_reduced(0, type, operation); }),
-                WEFT_ALL(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm comm),
-                send, receive, counts, type, operation, comm)
-WEFT_PERSISTENT(Allgather, Iallgather, check_data(count, type), WEFT_ALL(WEFT_DATA_IN, MPI_Comm comm), WEFT_DATA_NAMES,
-                comm)
-WEFT_PERSISTENT(Alltoall, Ialltoall, check_data(count, type), WEFT_ALL(WEFT_DATA_IN, MPI_Comm comm), WEFT_DATA_NAMES,
-                comm)
-WEFT_PERSISTENT(Gather, Igather, check_rooted(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
-                WEFT_DATA_NAMES, root, comm)
-WEFT_PERSISTENT(Scatter, Iscatter, check_rooted(root, comm), WEFT_ALL(WEFT_DATA_IN, int root, MPI_Comm comm),
-                WEFT_DATA_NAMES, root, comm)
-WEFT_PERSISTENT(Allgatherv, Iallgatherv, check_type(type), WEFT_ALL(WEFT_GATHERED_IN, MPI_Comm comm),
-                WEFT_GATHERED_NAMES, comm)
-WEFT_PERSISTENT(Gatherv, Igatherv, check_rooted(root, comm), WEFT_ALL(WEFT_GATHERED_IN, int root, MPI_Comm comm),
-                WEFT_GATHERED_NAMES, root, comm)
-WEFT_PERSISTENT(Scatterv, Iscatterv, check_rooted(root, comm), WEFT_ALL(WEFT_SCATTERED_IN, int root, MPI_Comm comm),
-                WEFT_SCATTERED_NAMES, root, comm)
-WEFT_PERSISTENT(Alltoallv, Ialltoallv, check_type(type), WEFT_ALL(WEFT_PARTS_IN, MPI_Comm comm), WEFT_PARTS_NAMES, comm)
-WEFT_PERSISTENT(Alltoallw, Ialltoallw, check_present(types, "recvtypes"), WEFT_ALL(WEFT_TYPED_IN(int), MPI_Comm comm),
-                WEFT_TYPED_NAMES, comm)
-WEFT_PERSISTENT(Neighbor_allgather, Ineighbor_allgather, check_data(count, type), WEFT_ALL(WEFT_DATA_IN, MPI_Comm comm),
-                WEFT_DATA_NAMES, comm)
-WEFT_PERSISTENT(Neighbor_alltoall, Ineighbor_alltoall, check_data(count, type), WEFT_ALL(WEFT_DATA_IN, MPI_Comm comm),
-                WEFT_DATA_NAMES, comm)
-WEFT_PERSISTENT(Neighbor_allgatherv, Ineighbor_allgatherv, check_type(type), WEFT_ALL(WEFT_GATHERED_IN, MPI_Comm comm),
-                WEFT_GATHERED_NAMES, comm)
-WEFT_PERSISTENT(Neighbor_alltoallv, Ineighbor_alltoallv, check_type(type), WEFT_ALL(WEFT_PARTS_IN, MPI_Comm comm),
-                WEFT_PARTS_NAMES, comm)
-WEFT_PERSISTENT(Neighbor_alltoallw, Ineighbor_alltoallw, WEFT_RIGHT, WEFT_ALL(WEFT_TYPED_IN(MPI_Aint), MPI_Comm comm),
-                WEFT_TYPED_NAMES, comm)
-
-} // extern "C"
-// NOLINTEND(readability-identifier-naming)
+#include "mpi/persistent_collectives.inc"

@@ -4,7 +4,7 @@
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/entries/polls.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/entries/requests/persistent.hpp"
 #include "binding/run/request.hpp"
 
@@ -136,16 +136,6 @@ WEFT_INTERPOSED int PMPI_Request_get_status_some(int count, const MPI_Request* r
       },
       count, requests, ended, indices, statuses);
 }
-
-WEFT_MPI_FUNCTION(Request_get_status_all, MPI_COMM_WORLD,
-                  (int count, const MPI_Request* requests, int* flag, MPI_Status* statuses), count, requests, flag,
-                  statuses)
-WEFT_MPI_FUNCTION(Request_get_status_any, MPI_COMM_WORLD,
-                  (int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status), count, requests,
-                  index, flag, status)
-WEFT_MPI_FUNCTION(Request_get_status_some, MPI_COMM_WORLD,
-                  (int count, const MPI_Request* requests, int* ended, int* indices, MPI_Status* statuses), count,
-                  requests, ended, indices, statuses)
 
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -24,19 +24,19 @@
 #include <strings.h>
 #include <utility>
 
-namespace weft {
-namespace {
-
 /** Object behind an MPI_Session. */
-struct Session {
+struct weft_session { // NOLINT(readability-identifier-naming): as in weft's mpi.h
   MPI_Errhandler handler;
   MPI_Info info;
   int number; ///< in Fortran
 };
 
+namespace weft {
+namespace {
+
 /** Use of MPI by one rank. */
 struct MpiUse {
-  std::set<Session*> sessions;
+  std::set<MPI_Session> sessions;
   bool began_by_session = false;
   bool init_called      = false; ///< true if MPI_Init was called after a session had begun
   bool finalize_called  = false; ///< true if MPI_Finalize was called then
@@ -92,7 +92,7 @@ int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session* session)
   const bool serialized = provide_threads(MPI_THREAD_SERIALIZED) == MPI_THREAD_SERIALIZED;
   PMPI_Info_set(used, "thread_level", serialized ? "MPI_THREAD_SERIALIZED" : "MPI_THREAD_FUNNELED");
   static int last  = 0;
-  auto* const made = new Session{handler, used, ++last};
+  auto* const made = new weft_session{handler, used, ++last};
   MpiUse::of_this_rank().sessions.insert(made);
   *session = made;
   return MPI_SUCCESS;
@@ -100,7 +100,7 @@ int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session* session)
 
 int end_session(MPI_Session* session)
 {
-  auto* const its = static_cast<Session*>(std::exchange(*session, nullptr));
+  MPI_Session const its = std::exchange(*session, nullptr);
   PMPI_Info_free(&its->info);
   MpiUse::of_this_rank().sessions.erase(its);
   delete its;
@@ -138,7 +138,7 @@ int create_from_group(MPI_Group group, const char* tag, MPI_Errhandler handler, 
 
 int check_session(MPI_Session session)
 {
-  if (session && MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session)))
+  if (session && MpiUse::of_this_rank().sessions.contains(session))
     return MPI_SUCCESS;
   return wrong(WRONG_SESSION, "the session is MPI_SESSION_NULL or has been finalized");
 }
@@ -146,9 +146,9 @@ int check_session(MPI_Session session)
 /** Calls the session's error handler if @p result is an error. */
 int handled_by_session(MPI_Session session, const char* function, int result)
 {
-  const bool known = result == MPI_SUCCESS || MpiUse::of_this_rank().sessions.contains(static_cast<Session*>(session));
-  const MPI_Errhandler handler = known && session ? static_cast<Session*>(session)->handler : MPI_ERRORS_ARE_FATAL;
-  return handled_by(handler, static_cast<MPI_Comm>(session), function, result);
+  const bool known             = result == MPI_SUCCESS || MpiUse::of_this_rank().sessions.contains(session);
+  const MPI_Errhandler handler = known && session ? session->handler : MPI_ERRORS_ARE_FATAL;
+  return handled_by(handler, reinterpret_cast<MPI_Comm>(session), function, result);
 }
 
 } // namespace weft
@@ -199,7 +199,7 @@ WEFT_INTERPOSED int PMPI_Session_get_info(MPI_Session session, MPI_Info* info_us
 {
   return first_error([&] { return check_session(session); }, [&] { return check_present(info_used, "info_used"); },
                      [&] {
-                       const int result = PMPI_Info_dup(static_cast<Session*>(session)->info, info_used);
+                       const int result = PMPI_Info_dup(session->info, info_used);
                        PMPI_Info_set(*info_used, MEMORY_KINDS_KEY, MEMORY_KINDS);
                        return result;
                      });
@@ -250,7 +250,7 @@ WEFT_INTERPOSED int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhand
 {
   return first_error([&] { return check_session(session); },
                      [&] {
-                       static_cast<Session*>(session)->handler = errhandler;
+                       session->handler = errhandler;
                        return MPI_SUCCESS;
                      });
 }
@@ -259,7 +259,7 @@ WEFT_INTERPOSED int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhand
 {
   return first_error([&] { return check_session(session); }, [&] { return check_present(errhandler, "errhandler"); },
                      [&] {
-                       *errhandler = static_cast<Session*>(session)->handler;
+                       *errhandler = session->handler;
                        return MPI_SUCCESS;
                      });
 }
@@ -268,43 +268,21 @@ WEFT_INTERPOSED int PMPI_Session_call_errhandler(MPI_Session session, int errorc
 {
   return first_error([&] { return check_session(session); },
                      [&] {
-                       handled_by(static_cast<Session*>(session)->handler, static_cast<MPI_Comm>(session),
-                                  "MPI_Session_call_errhandler", errorcode);
+                       handled_by(session->handler, reinterpret_cast<MPI_Comm>(session), "MPI_Session_call_errhandler",
+                                  errorcode);
                        return MPI_SUCCESS;
                      });
 }
 
-WEFT_SESSION_FUNCTION(Session_finalize, session ? *session : nullptr, (MPI_Session * session), session)
-WEFT_SESSION_FUNCTION(Session_get_num_psets, session, (MPI_Session session, MPI_Info info, int* npset_names), session,
-                      info, npset_names)
-WEFT_SESSION_FUNCTION(Session_get_nth_pset, session,
-                      (MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name), session, info, n,
-                      pset_len, pset_name)
-WEFT_SESSION_FUNCTION(Session_get_info, session, (MPI_Session session, MPI_Info* info_used), session, info_used)
-WEFT_SESSION_FUNCTION(Session_get_pset_info, session, (MPI_Session session, const char* pset_name, MPI_Info* info),
-                      session, pset_name, info)
-WEFT_SESSION_FUNCTION(Group_from_session_pset, session,
-                      (MPI_Session session, const char* pset_name, MPI_Group* newgroup), session, pset_name, newgroup)
-WEFT_SESSION_FUNCTION(Session_set_errhandler, session, (MPI_Session session, MPI_Errhandler errhandler), session,
-                      errhandler)
-WEFT_SESSION_FUNCTION(Session_get_errhandler, session, (MPI_Session session, MPI_Errhandler* errhandler), session,
-                      errhandler)
-WEFT_SESSION_FUNCTION(Session_call_errhandler, session, (MPI_Session session, int errorcode), session, errorcode)
-
-WEFT_INTERPOSED int MPI_Session_create_errhandler(void (*function)(MPI_Session*, int*, ...), MPI_Errhandler* errhandler)
-{
-  return PMPI_Session_create_errhandler(function, errhandler);
-}
-
 WEFT_INTERPOSED int PMPI_Session_c2f(MPI_Session session)
 {
-  return check_session(session) == MPI_SUCCESS ? static_cast<Session*>(session)->number : NO_SESSION;
+  return check_session(session) == MPI_SUCCESS ? session->number : NO_SESSION;
 }
 
 WEFT_INTERPOSED MPI_Session PMPI_Session_f2c(int session)
 {
   const auto& all  = MpiUse::of_this_rank().sessions;
-  const auto found = std::ranges::find(all, session, [](const Session* one) { return one->number; });
+  const auto found = std::ranges::find(all, session, [](const weft_session* one) { return one->number; });
   return found == all.end() ? nullptr : *found;
 }
 

@@ -6,7 +6,7 @@
 
 #include <smpi/smpi.h>
 
-using MPI_Session = void*; // NOLINT(readability-identifier-naming): MPI's name
+using MPI_Session = struct weft_session*; // NOLINT(readability-identifier-naming): MPI's name
 
 namespace weft {
 
@@ -21,10 +21,3 @@ int check_session(MPI_Session session);
 int handled_by_session(MPI_Session session, const char* function, int result);
 
 } // namespace weft
-
-/** Defines MPI_@p name by PMPI_@p name and the error handler of a session. */
-#define WEFT_SESSION_FUNCTION(name, session, parameters, ...)                                                          \
-  WEFT_INTERPOSED int MPI_##name parameters                                                                            \
-  {                                                                                                                    \
-    return weft::handled_by_session(session, "MPI_" #name, PMPI_##name(__VA_ARGS__));                                  \
-  }

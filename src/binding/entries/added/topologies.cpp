@@ -755,34 +755,5 @@ WEFT_INTERPOSED int PMPI_Dims_create(int nnodes, int ndims, int* dims)
   return result != MPI_SUCCESS ? result : make_dims(nnodes, {dims, static_cast<std::size_t>(ndims)});
 }
 
-WEFT_MPI_FUNCTION(Graph_create, comm,
-                  (MPI_Comm comm, int nodes, const int* index, const int* edges, int reorder, MPI_Comm* made), comm,
-                  nodes, index, edges, reorder, made)
-WEFT_MPI_FUNCTION(Dist_graph_create, comm,
-                  (MPI_Comm comm, int count, const int* sources, const int* degrees, const int* destinations,
-                   const int* weights, MPI_Info info, int reorder, MPI_Comm* made),
-                  comm, count, sources, degrees, destinations, weights, info, reorder, made)
-WEFT_MPI_FUNCTION(Dist_graph_create_adjacent, comm,
-                  (MPI_Comm comm, int indegree, const int* sources, const int* source_weights, int outdegree,
-                   const int* destinations, const int* destination_weights, MPI_Info info, int reorder, MPI_Comm* made),
-                  comm, indegree, sources, source_weights, outdegree, destinations, destination_weights, info, reorder,
-                  made)
-WEFT_MPI_FUNCTION(Topo_test, comm, (MPI_Comm comm, int* kind), comm, kind)
-WEFT_MPI_FUNCTION(Graphdims_get, comm, (MPI_Comm comm, int* nodes, int* edges), comm, nodes, edges)
-WEFT_MPI_FUNCTION(Graph_get, comm, (MPI_Comm comm, int most_nodes, int most_edges, int* index, int* edges), comm,
-                  most_nodes, most_edges, index, edges)
-WEFT_MPI_FUNCTION(Graph_neighbors_count, comm, (MPI_Comm comm, int rank, int* count), comm, rank, count)
-WEFT_MPI_FUNCTION(Graph_neighbors, comm, (MPI_Comm comm, int rank, int most, int* found), comm, rank, most, found)
-WEFT_MPI_FUNCTION(Graph_map, comm, (MPI_Comm comm, int nodes, const int* index, const int* edges, int* rank), comm,
-                  nodes, index, edges, rank)
-WEFT_MPI_FUNCTION(Cart_map, comm, (MPI_Comm comm, int dimensions, const int* sizes, const int* periods, int* rank),
-                  comm, dimensions, sizes, periods, rank)
-WEFT_MPI_FUNCTION(Dist_graph_neighbors_count, comm, (MPI_Comm comm, int* indegree, int* outdegree, int* weighted), comm,
-                  indegree, outdegree, weighted)
-WEFT_MPI_FUNCTION(Dist_graph_neighbors, comm,
-                  (MPI_Comm comm, int most_sources, int* sources, int* source_weights, int most_destinations,
-                   int* destinations, int* destination_weights),
-                  comm, most_sources, sources, source_weights, most_destinations, destinations, destination_weights)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

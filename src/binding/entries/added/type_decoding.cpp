@@ -155,21 +155,5 @@ WEFT_INTERPOSED int PMPI_Type_free(MPI_Datatype* type)
   return MPI_SUCCESS;
 }
 
-WEFT_MPI_FUNCTION(Type_get_envelope, MPI_COMM_WORLD,
-                  (MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner), type, integers,
-                  addresses, types, combiner)
-WEFT_MPI_FUNCTION(Type_get_envelope_c, MPI_COMM_WORLD,
-                  (MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts, MPI_Count* types,
-                   int* combiner),
-                  type, integers, addresses, counts, types, combiner)
-WEFT_MPI_FUNCTION(Type_get_contents, MPI_COMM_WORLD,
-                  (MPI_Datatype type, int max_integers, int max_addresses, int max_types, int* integers,
-                   MPI_Aint* addresses, MPI_Datatype* types),
-                  type, max_integers, max_addresses, max_types, integers, addresses, types)
-WEFT_MPI_FUNCTION(Type_get_contents_c, MPI_COMM_WORLD,
-                  (MPI_Datatype type, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_counts,
-                   MPI_Count max_types, int* integers, MPI_Aint* addresses, MPI_Count* counts, MPI_Datatype* types),
-                  type, max_integers, max_addresses, max_counts, max_types, integers, addresses, counts, types)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

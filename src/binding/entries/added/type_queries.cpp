@@ -228,20 +228,5 @@ WEFT_INTERPOSED int PMPI_Type_create_f90_complex(int precision, int range, MPI_D
                      [&] { return find_kind(kinds, precision, range, MPI_COMBINER_F90_COMPLEX, type); });
 }
 
-WEFT_MPI_FUNCTION(Get_elements, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, int* count), status, type,
-                  count)
-WEFT_MPI_FUNCTION(Get_elements_x, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, MPI_Count* count), status,
-                  type, count)
-WEFT_MPI_FUNCTION(Get_elements_c, MPI_COMM_WORLD, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count),
-                  status, type, count)
-WEFT_MPI_FUNCTION(Type_get_value_index, MPI_COMM_WORLD, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair),
-                  value, index, pair)
-WEFT_MPI_FUNCTION(Type_match_size, MPI_COMM_WORLD, (int typeclass, int size, MPI_Datatype* type), typeclass, size, type)
-WEFT_MPI_FUNCTION(Type_create_f90_integer, MPI_COMM_WORLD, (int range, MPI_Datatype* type), range, type)
-WEFT_MPI_FUNCTION(Type_create_f90_real, MPI_COMM_WORLD, (int precision, int range, MPI_Datatype* type), precision,
-                  range, type)
-WEFT_MPI_FUNCTION(Type_create_f90_complex, MPI_COMM_WORLD, (int precision, int range, MPI_Datatype* type), precision,
-                  range, type)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -70,9 +70,7 @@ using namespace weft; // NOLINT(google-build-using-namespace): what these do is 
                          status->field = value;                                                                        \
                          return MPI_SUCCESS;                                                                           \
                        });                                                                                             \
-  }                                                                                                                    \
-  WEFT_MPI_FUNCTION(Status_get_##name, MPI_COMM_WORLD, (const MPI_Status* status, int* value), status, value)          \
-  WEFT_MPI_FUNCTION(Status_set_##name, MPI_COMM_WORLD, (MPI_Status * status, int value), status, value)
+  }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types
 /** Defines a conversion of statuses. */
@@ -115,9 +113,6 @@ WEFT_INTERPOSED int PMPI_Status_set_cancelled(MPI_Status* status, int flag)
                        return MPI_SUCCESS;
                      });
 }
-
-WEFT_MPI_FUNCTION(Get_count_c, MPI_COMM_WORLD, (const MPI_Status* status, MPI_Datatype type, MPI_Count* count), status,
-                  type, count)
 
 WEFT_STATUS_FIELD(error, MPI_ERROR)
 WEFT_STATUS_FIELD(source, MPI_SOURCE)

@@ -481,6 +481,12 @@ int between_Iscan(const void* /*send*/, void* /*receive*/, int /*count*/, MPI_Da
   return check_intracommunicator(comm);
 }
 
+int between_Iexscan(const void* /*send*/, void* /*receive*/, int /*count*/, MPI_Datatype /*type*/, MPI_Op /*op*/,
+                    MPI_Comm comm, MPI_Request* /*request*/)
+{
+  return check_intracommunicator(comm);
+}
+
 // NOLINTEND(readability-identifier-naming)
 
 } // namespace weft

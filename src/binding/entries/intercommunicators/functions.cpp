@@ -187,14 +187,6 @@ WEFT_INTERPOSED int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group)
                      });
 }
 
-WEFT_MPI_FUNCTION(Intercomm_create, local_comm,
-                  (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-                   MPI_Comm* made),
-                  local_comm, local_leader, peer_comm, remote_leader, tag, made)
-WEFT_MPI_FUNCTION(Intercomm_merge, intercomm, (MPI_Comm intercomm, int high, MPI_Comm* made), intercomm, high, made)
-WEFT_MPI_FUNCTION(Comm_remote_size, comm, (MPI_Comm comm, int* size), comm, size)
-WEFT_MPI_FUNCTION(Comm_remote_group, comm, (MPI_Comm comm, MPI_Group* group), comm, group)
-
 WEFT_INTERPOSED int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
                                                      int remote_leader, const char* stringtag, MPI_Info info,
                                                      MPI_Errhandler errhandler, MPI_Comm* made)

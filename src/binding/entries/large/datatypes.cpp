@@ -318,38 +318,5 @@ WEFT_INTERPOSED int PMPI_Type_create_subarray_c(int ndims, const MPI_Count* size
                                  .types    = {type}});
 }
 
-WEFT_MPI_FUNCTION(Type_create_hvector_c, MPI_COMM_WORLD,
-                  (MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype type, MPI_Datatype* made), count,
-                  length, stride, type, made)
-WEFT_MPI_FUNCTION(Type_vector_c, MPI_COMM_WORLD,
-                  (MPI_Count count, MPI_Count length, MPI_Count stride, MPI_Datatype type, MPI_Datatype* made), count,
-                  length, stride, type, made)
-WEFT_MPI_FUNCTION(Type_create_hindexed_c, MPI_COMM_WORLD,
-                  (MPI_Count count, const MPI_Count* lengths, const MPI_Count* displacements, MPI_Datatype type,
-                   MPI_Datatype* made),
-                  count, lengths, displacements, type, made)
-WEFT_MPI_FUNCTION(Type_indexed_c, MPI_COMM_WORLD,
-                  (MPI_Count count, const MPI_Count* lengths, const MPI_Count* displacements, MPI_Datatype type,
-                   MPI_Datatype* made),
-                  count, lengths, displacements, type, made)
-WEFT_MPI_FUNCTION(Type_create_hindexed_block_c, MPI_COMM_WORLD,
-                  (MPI_Count count, MPI_Count length, const MPI_Count* displacements, MPI_Datatype type,
-                   MPI_Datatype* made),
-                  count, length, displacements, type, made)
-WEFT_MPI_FUNCTION(Type_create_indexed_block_c, MPI_COMM_WORLD,
-                  (MPI_Count count, MPI_Count length, const MPI_Count* displacements, MPI_Datatype type,
-                   MPI_Datatype* made),
-                  count, length, displacements, type, made)
-WEFT_MPI_FUNCTION(Type_create_struct_c, MPI_COMM_WORLD,
-                  (MPI_Count count, const MPI_Count* lengths, const MPI_Count* displacements, const MPI_Datatype* types,
-                   MPI_Datatype* made),
-                  count, lengths, displacements, types, made)
-WEFT_MPI_FUNCTION(Type_create_resized_c, MPI_COMM_WORLD,
-                  (MPI_Datatype type, MPI_Count low, MPI_Count extent, MPI_Datatype* made), type, low, extent, made)
-WEFT_MPI_FUNCTION(Type_create_subarray_c, MPI_COMM_WORLD,
-                  (int ndims, const MPI_Count* sizes, const MPI_Count* subsizes, const MPI_Count* starts, int order,
-                   MPI_Datatype type, MPI_Datatype* made),
-                  ndims, sizes, subsizes, starts, order, type, made)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

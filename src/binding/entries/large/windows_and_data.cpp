@@ -174,31 +174,5 @@ WEFT_INTERPOSED int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* siz
   return result;
 }
 
-WEFT_MPI_FUNCTION(Pack_c, comm,
-                  (const void* inbuf, MPI_Count incount, MPI_Datatype type, void* outbuf, MPI_Count outsize,
-                   MPI_Count* position, MPI_Comm comm),
-                  inbuf, incount, type, outbuf, outsize, position, comm)
-WEFT_MPI_FUNCTION(Unpack_c, comm,
-                  (const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
-                   MPI_Datatype type, MPI_Comm comm),
-                  inbuf, insize, position, outbuf, outcount, type, comm)
-WEFT_MPI_FUNCTION(Pack_size_c, comm, (MPI_Count incount, MPI_Datatype type, MPI_Comm comm, MPI_Count* size), incount,
-                  type, comm, size)
-WEFT_MPI_FUNCTION(Status_set_elements_c, MPI_COMM_WORLD, (MPI_Status * status, MPI_Datatype type, MPI_Count count),
-                  status, type, count)
-WEFT_MPI_FUNCTION(Op_create_c, MPI_COMM_WORLD, (LargeOperation * function, int commute, MPI_Op* op), function, commute,
-                  op)
-WEFT_MPI_FUNCTION(Win_create_c, comm,
-                  (void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size,
-                  unit, info, comm, win)
-WEFT_MPI_FUNCTION(Win_allocate_c, comm,
-                  (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win), size, unit,
-                  info, comm, base, win)
-WEFT_MPI_FUNCTION(Win_allocate_shared_c, comm,
-                  (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win), size, unit,
-                  info, comm, base, win)
-WEFT_MPI_FUNCTION(Win_shared_query_c, MPI_COMM_WORLD,
-                  (MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* unit, void* base), win, rank, size, unit, base)
-
 } // extern "C"
 // NOLINTEND(readability-identifier-naming)

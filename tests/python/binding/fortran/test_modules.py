@@ -8,14 +8,14 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from fortran import modules, tables
+from mpi import fortran_modules, tables
 
 from studies import mpi_functions
 from tests.support.places import ROOT, TESTS
 from tests.support.simulated import Program, Result, Run, run_command, weft_command
 
 F90 = Path(sysconfig.get_path("scripts"), "weft-f90")
-TABLES = ROOT / "src" / "binding" / "fortran"
+TABLES = ROOT / "src"
 GROUPS = {
     "environment": 7,
     "point to point": 20,
@@ -221,7 +221,7 @@ def test_the_table_has_calls_of_mpi_each_once() -> None:
     text = (ROOT / "src" / "compilers" / "mpi-calls").read_text(encoding="utf-8")
     lines = [line.rpartition(":")[2] for line in text.splitlines() if not line.startswith("#")]
     listed = {name.removeprefix("-") for line in lines for name in line.split()}
-    rows = [row for row in tables.procedures(TABLES / "procedures") if row.mark != "="]
+    rows = [row for row in tables.procedures(TABLES / "mpi" / "procedures") if row.mark != "="]
     names = [row.name for row in rows if row.chapter not in (tables.REMOVED, tables.LARGE)]
     of_fortran = {"Sizeof", "F_sync_reg"}
     assert len(names) == len(set(names)) > 420
@@ -233,11 +233,11 @@ def test_the_table_marks_what_is_missing() -> None:
 
 
 def test_lines_of_the_modules_and_of_mpif_h_fit() -> None:
-    rows = tables.procedures(TABLES / "procedures")
-    constants = tables.constants(TABLES / "constants")
+    rows = tables.procedures(TABLES / "mpi" / "procedures")
+    constants = tables.constants(TABLES / "binding" / "fortran" / "constants")
     for text in (
-        modules.f08(tables.with_large_forms(rows), constants),
-        modules.mpi(rows, constants),
+        fortran_modules.f08(tables.with_large_forms(rows), constants),
+        fortran_modules.mpi(rows, constants),
     ):
         assert max(map(len, text.splitlines())) <= 132
-    assert max(map(len, modules.include_file(constants).splitlines())) <= 72
+    assert max(map(len, fortran_modules.include_file(constants).splitlines())) <= 72

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Writes the mpi.h of simulated programs from the declarations of SimGrid and weft.
+"""Generator of the mpi.h of simulated programs from the declarations of SimGrid and weft.
 
 SimGrid's mpi.h includes its own headers, <unistd.h> and others, and redefines `assert`. The header
 written here declares only MPI: every name begins with MPI_ or PMPI_, or is reserved for
@@ -7,16 +7,14 @@ implementations. Predefined handles are addresses of objects, which C and C++ ac
 initializers of static variables. MPI functions are ordinary, strong references, so that linkers
 find wrappers for them in archives.
 
-mpi_header.py INCLUDE_DIRECTORY LARGE_COUNTS FOLDER: SimGrid's headers, the folder of
-weft_mpi_large.h, and the target folder of mpi.h and smpi/smpi.h. smpi/smpi.h contains SimGrid's
-declarations beyond MPI: sampling, shared memory, execution of operations.
+smpi/smpi.h contains SimGrid's declarations beyond MPI: sampling, shared memory, execution of
+operations.
 """
 
 import re
-import sys
 from pathlib import Path
 
-OWN = Path(__file__).parent.parent / "src/compilers/include/mpi"
+OWN = Path(__file__).parent.parent.parent / "src/compilers/include/mpi"
 OPAQUE = {
     name: f"struct MPI_weft_{name.lower()}"
     for name in ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Op", "Request", "Win")
@@ -126,7 +124,7 @@ def of_weft(file: Path) -> str:
 def header(mpi: str, own: list[Path]) -> str:
     """Return the text of mpi.h."""
     parts = [
-        "/* Declarations of MPI for simulated programs; written by setup/mpi_header.py. */",
+        "/* Declarations of MPI for simulated programs; written by setup/mpi. */",
         "#ifndef MPI_INCLUDED\n#define MPI_INCLUDED\n#pragma GCC system_header",
         '#ifdef __cplusplus\nextern "C" {\n#endif',
         of_mpi(mpi),
@@ -145,7 +143,7 @@ def extensions(rest: str) -> str:
     rest = re.sub(r"XBT_PUBLIC [^;]*\b(smx_activity_t|xbt_main_func_t)\b[^;]*;", "", rest)
     rest = rest.replace("XBT_PUBLIC ", "")
     rest = rest.replace("_XBT_CONCAT", "SMPI_CONCAT").replace("_XBT_STRINGIFY", "SMPI_STRINGIFY")
-    return f"""/* SimGrid's functions for simulated programs; written by setup/mpi_header.py. */
+    return f"""/* SimGrid's functions for simulated programs; written by setup/mpi. */
 #ifndef SMPI_H
 #define SMPI_H
 #pragma GCC system_header
@@ -166,17 +164,9 @@ void smpi_shared_free(void* data);
 """
 
 
-def main() -> None:
-    """Write the headers named by the command line."""
-    simgrid, large_counts, folder = (Path(argument) for argument in sys.argv[1:4])
-    text = (simgrid / "smpi/smpi.h").read_text()
-    _, _, text = text.partition("SG_BEGIN_DECL")
+def files(smpi: Path, functions: Path) -> dict[str, str]:
+    """Return the headers by their names, given SimGrid's smpi.h and weft_mpi_functions.h."""
+    _, _, text = smpi.read_text(encoding="utf-8").partition("SG_BEGIN_DECL")
     mpi, _, rest = text.partition("// smpi functions")
-    own = [OWN / "weft_mpi.h", large_counts / "weft_mpi_large.h", OWN / "weft_mpi_t.h"]
-    (folder / "smpi").mkdir(parents=True, exist_ok=True)
-    (folder / "mpi.h").write_text(header(without_remarks(mpi), own))
-    (folder / "smpi/smpi.h").write_text(extensions(rest))
-
-
-if __name__ == "__main__":
-    main()
+    own = [OWN / "weft_mpi.h", functions, OWN / "weft_mpi_t.h"]
+    return {"mpi.h": header(without_remarks(mpi), own), "smpi/smpi.h": extensions(rest)}

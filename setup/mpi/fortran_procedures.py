@@ -9,7 +9,7 @@ buffers share one function, because all other arguments are passed in the same w
 
 from collections.abc import Iterable, Iterator
 
-from fortran.tables import HANDLES, Argument, Constants, Procedure, with_large_forms
+from mpi.tables import HANDLES, Argument, Constants, Procedure, with_large_forms
 
 _PARAMETERS = {
     **dict.fromkeys(("int", "count", "displacement", "index", "logical", "weights"), "int*"),
@@ -26,7 +26,7 @@ _WIDE = {"aint": "MPI_Aint", "offset": "MPI_Offset", "bigcount": "MPI_Count"}
 _ANSWERS = {"double": "double", "aint": "std::int64_t"}
 _HEAD = """\
 // SPDX-License-Identifier: LGPL-2.1-only
-// Written by setup/fortran.
+// Written by setup/mpi.
 #include "binding/datatypes/fortran_types.hpp"
 #include "binding/fortran/arguments.hpp"
 #include "binding/fortran/procedures.hpp"

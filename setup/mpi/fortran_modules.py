@@ -16,7 +16,7 @@ element.
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from fortran.tables import HANDLES, SCALARS, Argument, Constants, Procedure
+from mpi.tables import HANDLES, SCALARS, Argument, Constants, Procedure
 
 _KINDS = {"MPI_ADDRESS_KIND": 8, "MPI_OFFSET_KIND": 8, "MPI_COUNT_KIND": 8, "MPI_INTEGER_KIND": 4}
 _CONSTANTS_OF_A_KIND = {"MPI_DISPLACEMENT_CURRENT": "MPI_OFFSET_KIND"}
@@ -117,7 +117,7 @@ def include_file(constants: Constants) -> str:
         **constants.integers,
         **{name: number for name, (_, number) in constants.handles.items()},
     }
-    lines = ["! SPDX-License-Identifier: LGPL-2.1-only", "! Written by setup/fortran."]
+    lines = ["! SPDX-License-Identifier: LGPL-2.1-only", "! Written by setup/mpi."]
     for name, number in numbers.items():
         kind = _CONSTANTS_OF_A_KIND.get(name)
         size = f"(kind={_KINDS[kind]})" if kind else ""
@@ -145,7 +145,7 @@ def include_file(constants: Constants) -> str:
 
 
 def _file(lines: Iterable[str]) -> str:
-    head = ("! SPDX-License-Identifier: LGPL-2.1-only", "! Written by setup/fortran.")
+    head = ("! SPDX-License-Identifier: LGPL-2.1-only", "! Written by setup/mpi.")
     return "\n".join((*head, *(part for line in lines for part in _folded(line)))) + "\n"
 
 

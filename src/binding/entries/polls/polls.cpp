@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/polls.hpp"
+#include "binding/entries/polls/polls.hpp"
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
@@ -7,7 +7,6 @@
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/polls/nap.hpp"
-#include "binding/entries/requests/cancelled.hpp"
 #include "binding/entries/requests/some_requests.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/kept_error.hpp"
@@ -141,18 +140,6 @@ ActorMap<std::unique_ptr<Poller>>& pollers()
 {
   static auto* const ALL = new ActorMap<std::unique_ptr<Poller>>;
   return *ALL;
-}
-
-/** Notifies the poller of a rank that a message has been sent to the rank. */
-void tell_receiver(aid_t receiver)
-{
-  const auto tell = [](aid_t actor) {
-    if (const auto* const poller = pollers().find(actor); poller && *poller)
-      (*poller)->message_sent();
-  };
-  tell(receiver);
-  for (const aid_t thread : threads_of_rank(receiver))
-    tell(thread);
 }
 
 Poller& Poller::of_this_rank()
@@ -528,6 +515,17 @@ void take_over_polls()
   probes_are_ours();
 }
 
+void tell_receiver(aid_t receiver)
+{
+  const auto tell = [](aid_t actor) {
+    if (const auto* const poller = pollers().find(actor); poller && *poller)
+      (*poller)->message_sent();
+  };
+  tell(receiver);
+  for (const aid_t thread : threads_of_rank(receiver))
+    tell(thread);
+}
+
 bool look_at_request(MPI_Request request, MPI_Status* status)
 {
   RequestSignal::make_activities();
@@ -549,20 +547,6 @@ void pay_for_poll(std::span<const MPI_Request> requests)
 } // namespace weft
 
 namespace simgrid::smpi {
-
-WEFT_INTERPOSED void Request::start()
-{
-  static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request5startEv");
-  weft::forget_last_use(this);
-  const RequestLayout& sent = layout_of(this);
-  if ((sent.flags & LISTED_FLAG) != 0)
-    weft::RequestList::note_start(this, weft::owner_of(this));
-  const aid_t receiver = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
-  if (weft::OwnMessages* const messages = weft::OwnMessages::get(); not messages || not messages->start(this))
-    THEIRS(this);
-  if (receiver >= 0)
-    weft::tell_receiver(receiver);
-}
 
 WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Status* status)
 {

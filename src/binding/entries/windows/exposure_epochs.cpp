@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/exposure_epochs.hpp"
+#include "binding/entries/windows/exposure_epochs.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/entries/polls.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
 #include "binding/ranks/current.hpp"
 

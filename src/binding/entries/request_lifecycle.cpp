@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Cancellation of persistent requests and of matched messages, and receives that end within an element.
+/* Start, cancellation and end of SMPI's requests.
+ *
+ * Starts tell ranks that poll, and go to weft's messages where these carry them.
  *
  * SMPI assumes that a persistent receive that was matched once is matched again (Request::finish_wait in
  * src/smpi/mpi/smpi_request.cpp): it then releases the previous message a second time, and aborts on a wrong reference
@@ -10,15 +12,16 @@
  * and the message is received (MPI 4.1, 3.8.4: either the cancellation succeeds, or the communication does).
  *
  * A message may end within an element of a derived type (MPI 4.1, 3.2.4); SMPI unpacks whole elements only. */
-#include "binding/entries/requests/cancelled.hpp"
-
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
+#include "binding/point_to_point/request_list.hpp"
+#include "binding/run/request.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -27,7 +30,9 @@ using simgrid::smpi::fields_of;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {
+namespace {
 
+/** Clears the state of a persistent request's last message, before the request is started. */
 void forget_last_use(MPI_Request request)
 {
   RequestLayout& fields = fields_of(request);
@@ -36,8 +41,6 @@ void forget_last_use(MPI_Request request)
   fields.flags &= ~(simgrid::smpi::MATCHED_FLAG | simgrid::smpi::CANCELLED_FLAG);
   fields.detached_sender = MPI_REQUEST_NULL;
 }
-
-namespace {
 
 void unpack_last_part(const RequestLayout& fields)
 {
@@ -57,6 +60,20 @@ void unpack_last_part(const RequestLayout& fields)
 } // namespace weft
 
 namespace simgrid::smpi {
+
+WEFT_INTERPOSED void Request::start()
+{
+  static const auto THEIRS = weft::original<void (*)(Request*)>("_ZN7simgrid4smpi7Request5startEv");
+  weft::forget_last_use(this);
+  const RequestLayout& sent = layout_of(this);
+  if ((sent.flags & LISTED_FLAG) != 0)
+    weft::RequestList::note_start(this, weft::owner_of(this));
+  const aid_t receiver = (sent.flags & RECEIVE_FLAG) == 0 ? sent.destination : -1;
+  if (weft::OwnMessages* const messages = weft::OwnMessages::get(); not messages || not messages->start(this))
+    THEIRS(this);
+  if (receiver >= 0)
+    weft::tell_receiver(receiver);
+}
 
 WEFT_INTERPOSED void Request::cancel()
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only
-"""Reader for the tables of MPI's Fortran procedures and constants."""
+"""Reader of src/mpi/procedures, and of the table of Fortran's constants."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,10 @@ HANDLES = (
 )
 BUFFERS = ("buffer", "async", "descriptor")
 OTHERS = ("string", "strings", "address", "Status")
-_ROW = re.compile(r"(?P<mark>[ *=-]) (?P<name>\w+)(?P<arguments>.*?)(?: -> (?P<result>\w+))?")
+_ROW = re.compile(
+    r"(?P<mark>[ *=-]) (?P<name>\w+)(?P<arguments>.*?)(?: -> (?P<result>\w+))?"
+    r"(?: \|(?P<ways>[^|]*))?(?: \|(?P<roles>[^|]*))?"
+)
 _ARGUMENT = re.compile(
     r"(?P<name>\w+):(?P<kind>\w+)(?:\((?P<interface>\w+)\))?(?:\[(?P<shape>[^]]+)\])?(?P<intent>[>=]?)"
 )
@@ -62,6 +65,10 @@ class Procedure:
     name: str
     arguments: tuple[Argument, ...]
     result: str
+    ways: tuple[str, ...] = ()
+    """How calls reach their implementation."""
+    roles: tuple[str, ...] | None = None
+    """Fields of the call's line in a trace; None for a call that traces do not know."""
     specific: str = ""
     """Name of a procedure in mpi_f08 if it shares its generic name with another procedure; else
     empty.
@@ -126,12 +133,27 @@ def procedures(path: Path) -> list[Procedure]:
         if line.startswith("## "):
             chapter = line.removeprefix("## ")
             continue
-        row = _ROW.fullmatch(line)
-        if not row:
-            raise ValueError(f"{path}: not a row: {line}")
-        arguments = tuple(map(_argument, row["arguments"].split()))
-        found.append(Procedure(chapter, row["mark"], row["name"], arguments, row["result"] or ""))
+        try:
+            found.append(procedure(chapter, line))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     return found
+
+
+def procedure(chapter: str, line: str) -> Procedure:
+    """Parse a row, given the chapter's name."""
+    row = _ROW.fullmatch(line)
+    if not row:
+        raise ValueError(f"not a row: {line}")
+    return Procedure(
+        chapter,
+        row["mark"],
+        row["name"],
+        tuple(map(_argument, row["arguments"].split())),
+        row["result"] or "",
+        tuple(way.strip() for way in (row["ways"] or "").split(",") if way.strip()),
+        None if row["roles"] is None else tuple(row["roles"].split()),
+    )
 
 
 def with_large_forms(rows: list[Procedure]) -> list[Procedure]:
@@ -170,7 +192,8 @@ def _large_form(row: Procedure) -> Procedure | None:
         return None
     kinds = _LARGE_KINDS | ({"aint": "bigcount"} if row.chapter == DATATYPES else {})
     arguments = tuple(replace(one, kind=kinds.get(one.kind, one.kind)) for one in row.arguments)
-    return replace(row, name=f"{row.name}_c", arguments=arguments)
+    ways = ("own",) if "own_c" in row.ways else ("written",)
+    return replace(row, name=f"{row.name}_c", arguments=arguments, ways=ways, roles=None)
 
 
 def constants(path: Path) -> Constants:
