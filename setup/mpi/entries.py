@@ -9,7 +9,7 @@ function that the binding implements as PMPI_…, there is the MPI_… that call
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from mpi.c import Function
+from mpi.c import Function, Parameter
 
 _HEAD = "// SPDX-License-Identifier: LGPL-2.1-only\n// Written by setup/mpi.\n"
 _COMPLETIONS = ("waits", "polls")
@@ -134,22 +134,31 @@ def _timed(function: Function) -> Iterator[str]:
         shown = "false" if hidden else "true"
         yield f'  static MpiFunction function{{"MPI_{name}", CallKind::{kind}, {shown}}};'
         yield "  const TimedCall timed(function);"
-        yield "  const auto call = [&] {"
-        yield from (f"    {line}" for line in _body(function, kind, way))
+        completes = kind in _COMPLETIONS and _requests(function) is not None
+        # No captures where none are needed: they would make each rank's stack larger.
+        yield f"  const auto call = {'[&](auto...)' if completes else '[](auto... all)'} {{"
+        yield from (f"    {line}" for line in _body(function, kind, way, completes))
         yield "  };"
         recorded = _call(f"recorded<trace::calls::{name}>", "call", function.passed)
-        yield f"  return is_recorded(timed) ? {recorded} : call();"
+        yield "  if (is_recorded(timed))"
+        yield f"    return {recorded};"
+        yield f"  return call({function.passed});"
         yield "}"
 
 
-def _body(function: Function, kind: str, way: str) -> Iterator[str]:
+def _requests(function: Function) -> Parameter | None:
+    return function.parameter("MPI_Request*", "MPI_Request")
+
+
+def _body(function: Function, kind: str, way: str, completes: bool) -> Iterator[str]:
     """Yield the statements that make the call."""
-    passed = function.passed
+    name = function.name
+    passed = function.passed if completes else "all..."
     if way == "checked":
-        yield f"return checked({_aggregate(function)}, THEIRS);"
+        yield f"return checked(arguments::{name}{{{passed}}}, THEIRS);"
         return
-    requests = function.parameter("MPI_Request*", "MPI_Request")
-    if kind in _COMPLETIONS and requests is not None:
+    requests = _requests(function)
+    if completes and requests is not None:
         counts = [one.name for one in function.parameters if one.name in ("count", "incount")]
         count = counts[0] if counts else "1"
         status = function.parameters[-1].name
@@ -157,16 +166,12 @@ def _body(function: Function, kind: str, way: str) -> Iterator[str]:
         address = requests.name if requests.type.endswith("*") else f"&{requests.name}"
         yield f"const PersistentScope scope({count}, {address}, {most}, {status});"
     if kind == "collectives":
-        yield "if (intercommunicator_of(comm)) [[unlikely]]"
-        yield f"  return between_{function.name}({passed});"
+        yield "if (intercommunicator_of(communicator_among(all...))) [[unlikely]]"
+        yield f"  return between_{name}({passed});"
     if way == "theirs":
         yield f"return THEIRS({passed});"
     else:
-        yield f"return {_call(f'{way}_{function.name}', 'THEIRS', passed)};"
-
-
-def _aggregate(function: Function) -> str:
-    return f"arguments::{function.name}{{{function.passed}}}"
+        yield f"return {way}_{name}(THEIRS, {passed});"
 
 
 def _structure(function: Function) -> Iterator[str]:
@@ -188,7 +193,7 @@ def _persistent(function: Function) -> Iterator[str]:
     yield "{"
     yield f'  static MpiFunction function{{"MPI_{name}", CallKind::collectives, false}};'
     yield f"  return own_function<trace::calls::{name}>("
-    yield f"      function, [&] {{ return check({_aggregate(function)}); }},"
+    yield f"      function, [&] {{ return check(arguments::{name}{{{function.passed}}}); }},"
     yield (
         f"      [&] {{ return make_persistent_collective(&PMPI_I{_lower(base)},"
         f" request, {start}); }},"

@@ -30,6 +30,7 @@
 #include "binding/run/request.hpp"
 
 #include <smpi/smpi.h>
+#include <tuple>
 
 namespace weft {
 namespace {
@@ -110,6 +111,12 @@ int connected_Init(decltype(&PMPI_Init) next_definition, int* argc, char*** argv
   return result;
 }
 
+/** Returns the communicator among the arguments of a call. */
+template <class... Types> MPI_Comm communicator_among(Types... call_arguments)
+{
+  return std::get<MPI_Comm>(std::tuple<Types...>(call_arguments...));
+}
+
 bool is_recorded(const TimedCall& timed)
 {
   return timed.outermost() && CallTrace::get();
@@ -121,7 +128,7 @@ template <class Call, class Make, class... Types>
 [[gnu::noinline]] auto recorded(const Make& make, Types... call_arguments)
 {
   auto traced = traced_call<Call>(true, call_arguments...);
-  return traced.end(make());
+  return traced.end(make(call_arguments...));
 }
 
 } // namespace
