@@ -3,8 +3,8 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/own_function.hpp"
-#include "binding/entries/polls/polls.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/ranks/current.hpp"
 
 #include <map>
