@@ -19,8 +19,6 @@ file(WRITE ${BUNDLE}/lib/libsimgrid.so "INPUT(-l:${soname})\n")
 file(COPY ${SIMGRID_PREFIX}/include DESTINATION ${BUNDLE})
 execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${BUNDLE}/lib/${soname} ${BUNDLE}/lib/simgrid/smpimain
                         ${BUNDLE}/lib/simgrid/smpireplaymain COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${Python_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/setup/older_versions.py ${BUNDLE}/lib/${soname}
-                COMMAND_ERROR_IS_FATAL ANY)
 
 # For C++ programs, mpi.h includes forward.h, which only declares Boost's pointers; without Boost, stubs suffice.
 file(READ ${BUNDLE}/include/simgrid/forward.h text)

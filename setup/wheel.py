@@ -4,9 +4,10 @@
 It also builds dist/weft_testbed-….whl, which the extra `testbed` requires; pip finds it with
 `--find-links dist`.
 
-The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake). The wheel's name contains
-the supported systems, as determined by auditwheel (PEP 600): `manylinux_2_34_x86_64` means glibc
-2.34 or newer. The core is compiled for one version of Python, the version in .venv.
+The SimGrid in $SIMGRID_PREFIX is bundled (setup/bundle_simgrid.cmake), and all libraries are made
+to run on older systems than this one (older_systems.py). The wheel's name contains the supported
+systems, as determined by auditwheel (PEP 600): `manylinux_2_28_x86_64` means glibc 2.28 or newer.
+The core is compiled for one version of Python, the version in .venv.
 """
 
 import json
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import older_systems
 
 ROOT = Path(__file__).resolve().parent.parent
 # Shares the build directory of the editable install, whose objects are identical except for one.
@@ -33,6 +36,18 @@ def built(folder: str, project: Path, *settings: str) -> Path:
     options = ["--disable-pip-version-check", "--no-build-isolation", "--no-deps", *words]
     print(run("pip", "wheel", *options, "--wheel-dir", folder, str(project)))
     return next(Path(folder).glob("*.whl"))
+
+
+def for_older_systems(wheel: Path) -> Path:
+    """Replace a wheel by one that runs on older systems."""
+    folder = wheel.parent
+    print(run("wheel", "unpack", "--dest", str(folder), str(wheel)))
+    wheel.unlink()
+    unpacked = next(path for path in folder.iterdir() if path.is_dir())
+    older_systems.adapt(unpacked, unpacked / "weft")
+    print(run("wheel", "pack", "--dest-dir", str(folder), str(unpacked)))
+    shutil.rmtree(unpacked)
+    return next(folder.glob("*.whl"))
 
 
 def keep(made: Path, name: str) -> None:
@@ -59,7 +74,7 @@ def main() -> None:
     dist = ROOT / "dist"
     dist.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=dist) as folder:
-        wheel = built(folder, ROOT, *_SETTINGS)
+        wheel = for_older_systems(built(folder, ROOT, *_SETTINGS))
         print(run("wheel", "tags", "--remove", "--platform-tag", platform(wheel), str(wheel)))
         made = next(Path(folder).glob("*.whl"))
         keep(made, "weft")

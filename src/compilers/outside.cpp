@@ -14,7 +14,6 @@
 #include <ctime>
 #include <dlfcn.h>
 #include <getopt.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -27,10 +26,9 @@ constexpr int REFUSED = 2; // exit status of weft commands
 /** Returns the name by which the program was called if that is a path of the program, otherwise @p program. */
 const char* called_name(const char* word, const char* program)
 {
-  struct stat named{};
-  struct stat running{};
-  const bool same = word && std::strchr(word, '/') && stat(word, &named) == 0 && stat(program, &running) == 0 &&
-                    named.st_dev == running.st_dev && named.st_ino == running.st_ino;
+  std::array<char, PATH_MAX> named{};
+  const bool same =
+      word && std::strchr(word, '/') && realpath(word, named.data()) && std::strcmp(named.data(), program) == 0;
   return same ? word : program;
 }
 

@@ -30,6 +30,7 @@ namespace weft {
 namespace {
 
 constexpr std::size_t BITS_PER_BYTE = 8;
+constexpr long LEAST_SIGNAL_STACK   = 65536; ///< bytes; room for the registers of AVX-512 and AMX
 
 /** Processors by number. */
 using Processors = std::vector<bool>;
@@ -161,7 +162,9 @@ long weft_sysconf(int name)
   if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)
     if (const auto processors = weft::processors_for(__builtin_return_address(0)))
       return *processors;
-  return THEIRS(name);
+  const long result = THEIRS(name);
+  // SimGrid asks for it where its headers are of glibc 2.34 or newer, and older systems do not know it.
+  return result < 0 && name == _SC_SIGSTKSZ ? weft::LEAST_SIGNAL_STACK : result;
 }
 
 int weft_get_nprocs()

@@ -295,3 +295,10 @@ int weft_fstat(int descriptor, struct stat* file)
   static const auto THEIRS = weft::next_definition<int (*)(int, struct stat*)>("fstat");
   return weft::told_apart(THEIRS(descriptor, file), file);
 }
+
+/** What fstat() is to a libgfortran that was compiled for glibc before 2.33. */
+extern "C" int weft_fxstat(int version, int descriptor, struct stat* file) WEFT_REPLACES("__fxstat");
+int weft_fxstat(int /*version*/, int descriptor, struct stat* file)
+{
+  return weft_fstat(descriptor, file);
+}
