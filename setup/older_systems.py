@@ -24,6 +24,8 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection, GNUVerSymSection
+from elftools.elf.sections import SymbolTableSection
 
 OLDEST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11)}
 """Newest versions of symbols that the oldest systems have."""
@@ -71,7 +73,9 @@ class Image:
         with path.open("rb") as file:
             elf = ELFFile(file)
             dynamic = elf.get_section_by_name(".dynsym")
-            self.symbols = [symbol.name for symbol in dynamic.iter_symbols()] if dynamic else []
+            self.symbols: list[str] = []
+            if isinstance(dynamic, SymbolTableSection):
+                self.symbols = [symbol.name for symbol in dynamic.iter_symbols()]
             section = elf.get_section_by_name(".gnu.version")
             self._indices_at = section["sh_offset"] if section else 0
             self.indices = (
@@ -84,7 +88,7 @@ class Image:
             )
             self.needed = dict(_needed(elf))
             start = elf.get_section_by_name(".init_array")
-            self.has_constructors = bool(start) and start["sh_size"] > 8  # frame_dummy
+            self.has_constructors = start is not None and start["sh_size"] > 8  # frame_dummy
 
     @property
     def too_new(self) -> dict[str, str]:
@@ -123,11 +127,13 @@ class Image:
 
 def _needed(elf: ELFFile) -> Iterator[tuple[int, Needed]]:
     section = elf.get_section_by_name(".gnu.version_r")
-    start = section["sh_offset"] if section else 0
-    for library, versions in section.iter_versions() if section else ():
+    if not isinstance(section, GNUVerNeedSection):
+        return
+    start = section["sh_offset"]
+    for library, versions in section.iter_versions():
         place = start + library["vn_aux"]
         for version in versions:
-            found = Needed(library.name, version.name, place, version["vna_name"])
+            found = Needed(str(library.name), str(version.name), place, version["vna_name"])
             yield version["vna_other"], found
             place += version["vna_next"]
         start += library["vn_next"]
@@ -235,9 +241,13 @@ def _link_stub(library: Path, target: Path) -> None:
     with library.open("rb") as file:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".gnu.version_d")
-        names = {one["vd_ndx"]: next(iter(aux)).name for one, aux in table.iter_versions()}
         indices = elf.get_section_by_name(".gnu.version")
-        for number, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols()):
+        symbols = elf.get_section_by_name(".dynsym")
+        assert isinstance(table, GNUVerDefSection)
+        assert isinstance(indices, GNUVerSymSection)
+        assert isinstance(symbols, SymbolTableSection)
+        names = {one["vd_ndx"]: next(iter(aux)).name for one, aux in table.iter_versions()}
+        for number, symbol in enumerate(symbols.iter_symbols()):
             index = indices.get_symbol(number)["ndx"]
             version = names.get(index & 0x7FFF if isinstance(index, int) else -1)
             defined = symbol["st_shndx"] not in ("SHN_UNDEF", "SHN_ABS")
