@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* One-sided calls and the calls of their epochs: what each checks before it runs, how it runs, and what its success
- * changes (windows/epochs.hpp; for programs that poll, polls.hpp). */
+ * changes (windows/epochs.hpp; for ranks that wait in loops, polls/idle_calls.hpp). */
 #pragma once
 
-#include "binding/entries/polls/polls.hpp"
+#include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/windows/attributes.hpp"
 #include "binding/entries/windows/epochs.hpp"
 #include "binding/entries/windows/exposure_epochs.hpp"
 #include "binding/entries/windows/requests.hpp"
 #include "mpi/arguments.hpp"
 
+#include <cstdint>
+#include <initializer_list>
 #include <smpi/smpi.h>
 #include <type_traits>
 

@@ -14,6 +14,7 @@
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/entries/one_sided_calls.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
+#include "binding/entries/polls/polls.hpp"
 #include "binding/entries/requests/composed.hpp"
 #include "binding/entries/requests/null_peers.hpp"
 #include "binding/entries/requests/persistent.hpp"
@@ -34,6 +35,8 @@
 
 namespace weft {
 namespace {
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 
 // These functions access requests through their activities (request.hpp). Other waits, polls and starts handle
 // activities in their own ways.
@@ -110,6 +113,8 @@ int connected_Init(decltype(&PMPI_Init) next_definition, int* argc, char*** argv
     run.on_init(true);
   return result;
 }
+
+// NOLINTEND(readability-identifier-naming)
 
 /** Returns the communicator among the arguments of a call. */
 template <class... Types> MPI_Comm communicator_among(Types... call_arguments)
