@@ -184,7 +184,8 @@ def adapt(folder: Path, package: Path) -> None:
         if lacking:
             _require(image.path, [LIBRARY], package)
         Image(image.path).forget_versions()
-    _link(missing, package / LIBRARY)
+    if missing:
+        _link(missing, package / LIBRARY)
 
 
 def _require(path: Path, libraries: list[str], folder: Path | None = None) -> None:
