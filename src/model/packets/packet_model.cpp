@@ -26,6 +26,10 @@ const std::vector<Option<DcqcnModel>>& dcqcn_options()
       {"hyper_increase", "increase of the target rate once timer and byte counter have passed fast recovery",
        &M::hyper_increase, Need::optional},
       {"minimum_rate", "least rate of a connection", &M::minimum_rate, Need::optional},
+      {"clamp_target",
+       "notifications at which the target rate becomes the current rate: all, or those after an increase, as HPCC's "
+       "simulator has it",
+       &M::clamp_target, Need::optional},
       {"cnp_interval", "least interval between two notifications to a connection", &M::cnp_interval, Need::optional},
   };
   return ROWS;

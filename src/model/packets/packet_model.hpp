@@ -93,6 +93,16 @@ template <> struct Names<VictimMask> {
                                    std::pair{VictimMask::all, std::string_view("all")}};
 };
 
+/** Notifications at which DCQCN's target rate becomes the current one; NICs call the choice clamp_tgt_rate. */
+enum class ClampTarget : std::uint8_t {
+  always,
+  after_increase, ///< only if the rate has increased since the last notification
+};
+template <> struct Names<ClampTarget> {
+  static constexpr std::array ROWS{std::pair{ClampTarget::always, std::string_view("always")},
+                                   std::pair{ClampTarget::after_increase, std::string_view("after-increase")}};
+};
+
 /** [network.dcqcn] table. The state machine and its defaults are those of the authors' simulator (bobzhuyb/ns3-rdma),
  * with the g of 1/256 that all later configurations share. */
 struct DcqcnModel {
@@ -105,7 +115,8 @@ struct DcqcnModel {
   BytesPerSecond additive_increase{40e6 / 8};
   BytesPerSecond hyper_increase{200e6 / 8};
   BytesPerSecond minimum_rate{100e6 / 8};
-  Seconds cnp_interval = Seconds(50e-6);
+  ClampTarget clamp_target = ClampTarget::always;
+  Seconds cnp_interval     = Seconds(50e-6);
 };
 const std::vector<Option<DcqcnModel>>& dcqcn_options();
 

@@ -58,6 +58,24 @@ TEST(Dcqcn, AlphaDecaysWithoutNotifications)
   EXPECT_DOUBLE_EQ(state.rate, LINE / 2 * (1 - state.alpha / 2));
 }
 
+// Two cuts in a row: the second one halves the rate, and leaves the target where it was; a third one, after an
+// increase, lowers it.
+TEST(Dcqcn, KeepsItsTargetInARowOfCutsIfSaidSo)
+{
+  PacketModel model;
+  model.dcqcn.clamp_target        = ClampTarget::after_increase;
+  const CongestionControlRow& row = dcqcn_row();
+  ConnectionState state           = begun(row, model);
+  row.notified(state, model, 0);
+  row.notified(state, model, 50e-6);
+  EXPECT_NEAR(state.rate, LINE / 4, LINE / 1000);
+  EXPECT_DOUBLE_EQ(state.target, LINE);
+  row.due(state, model, 110e-6);
+  EXPECT_NEAR(state.rate, 0.625 * LINE, LINE / 1000);
+  row.notified(state, model, 120e-6);
+  EXPECT_NEAR(state.target, 0.625 * LINE, LINE / 1000);
+}
+
 TEST(Dcqcn, IncreasesAdditivelyAfterFastRecovery)
 {
   const PacketModel model;

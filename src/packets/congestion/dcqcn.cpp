@@ -59,8 +59,11 @@ void cut_by_dcqcn(ConnectionState& state, const PacketModel& model, double now)
     state.alpha *= std::pow(1 - dcqcn.g, std::floor((now - state.last_change) / dcqcn.alpha_interval.value()));
   state.last_change = now;
   state.alpha       = (1 - dcqcn.g) * state.alpha + dcqcn.g;
-  state.target      = std::min(state.rate, state.line_rate);
-  state.rate        = std::max(dcqcn.minimum_rate.value(), state.target * (1 - state.alpha / 2));
+  const double rate = std::min(state.rate, state.line_rate);
+  const bool clamps = dcqcn.clamp_target == ClampTarget::always || state.timer_stage > 0 || state.byte_stage > 0;
+  if (clamps || state.target == 0)
+    state.target = rate;
+  state.rate        = std::max(dcqcn.minimum_rate.value(), rate * (1 - state.alpha / 2));
   state.timer_stage = 0;
   state.byte_stage  = 0;
   state.counted     = 0;
