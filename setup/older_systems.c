@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What glibc 2.28 lacks of the functions that the wheel's libraries call; see older_systems.py. */
+/* Functions that the wheel's libraries call and that glibc 2.28 lacks; see older_systems.py. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>

@@ -331,7 +331,7 @@ int weft_stat(const char* path, struct stat* file)
   return weft::told_apart(THEIRS(weft::own_name(path).c_str(), file), file);
 }
 
-/** What stat() is to programs and libraries that were compiled for glibc before 2.33. */
+/** Replacement of stat() in programs and libraries that were compiled for glibc before 2.33. */
 int weft_xstat(int version, const char* path, struct stat* file) WEFT_REPLACES("__xstat");
 int weft_xstat(int /*version*/, const char* path, struct stat* file)
 {

@@ -296,7 +296,7 @@ int weft_fstat(int descriptor, struct stat* file)
   return weft::told_apart(THEIRS(descriptor, file), file);
 }
 
-/** What fstat() is to a libgfortran that was compiled for glibc before 2.33. */
+/** Replacement of fstat() in a libgfortran that was compiled for glibc before 2.33. */
 extern "C" int weft_fxstat(int version, int descriptor, struct stat* file) WEFT_REPLACES("__fxstat");
 int weft_fxstat(int /*version*/, int descriptor, struct stat* file)
 {
