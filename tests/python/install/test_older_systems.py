@@ -49,6 +49,14 @@ struct Late { int value = std::rand(); ~Late() { std::puts("late"); } };
 static Late late;
 int main() { return late.value == 0; }
 """
+WAITING = """
+#include <pthread.h>
+#include <time.h>
+extern "C" int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until)
+{
+  return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, until);
+}
+"""
 
 
 def compiled(folder: Path, source: str, *options: str) -> Path:
@@ -106,11 +114,33 @@ def test_its_own_library_takes_only_what_is_lacking(library: Path) -> None:
     assert its.stat().st_size < 1e6
 
 
+def test_nobody_else_is_bound_to_its_own_library(library: Path) -> None:
+    """Other libraries bring or find what their own compiler needs, whose types differ inside."""
+    package = library.parent.parent
+    older_systems.adapt(package, package)
+    command = ["nm", "-D", "--defined-only", "--format=posix", str(package / older_systems.LIBRARY)]
+    printed = subprocess.check_output(command, text=True)
+    names = {line.split()[0] for line in printed.splitlines()}
+    of_cxx = {name for name in names if name.startswith("_Z")}
+    assert len(of_cxx) > 3
+    assert {name for name in of_cxx if not name.endswith(older_systems.PRIVATE)} == set()
+    assert {"stat", "sigabbrev_np"} <= names - of_cxx
+
+
 def test_programs_with_constructors_are_refused(tmp_path: Path) -> None:
     made = compiled(tmp_path, PROGRAM)
     if "__libc_start_main" not in older_systems.Image(made).too_new:
         pytest.skip("this system is old enough")
     with pytest.raises(ValueError, match="made has constructors, which older systems would not"):
+        older_systems.adapt(made.parent.parent, made.parent.parent)
+
+
+def test_functions_that_nobody_has_are_named(tmp_path: Path) -> None:
+    """glibc 2.30 added this one, which has then moved into libc like older ones."""
+    made = compiled(tmp_path, WAITING, "-shared", "-fPIC")
+    if "pthread_cond_clockwait" not in older_systems.Image(made).too_new:
+        pytest.skip("this system is old enough")
+    with pytest.raises(ValueError, match="older systems lack pthread_cond_clockwait, and so do"):
         older_systems.adapt(made.parent.parent, made.parent.parent)
 
 
@@ -125,6 +155,7 @@ def test_programs_with_constructors_are_refused(tmp_path: Path) -> None:
         ("GLIBCXX_3.4.26", True),
         ("CXXABI_1.3.13", True),
         ("CXXABI_TM_1", False),
+        ("CXXABI_FLOAT128", False),
         ("GFORTRAN_8", False),
     ],
 )

@@ -83,6 +83,20 @@ program total
   call MPI_Finalize(error)
 end program
 """
+FILES_CXX = """
+#include <filesystem>
+#include <iostream>
+#include <mpi.h>
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(argv[1]))
+    found += entry.path().filename() == "here";
+  std::cout << "C++ finds " << found << std::endl;
+  MPI_Finalize();
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +231,22 @@ def test_programs_run(shell: Shell, compiler: str, suffix: str, source: str, sai
     assert said in done.stdout
     record = json.loads(done.stdout[done.stdout.index('{\n "schema"') :])
     assert record["collectives"][0]["path"] == "stream"
+
+
+def test_programs_take_nothing_from_what_older_systems_lack(shell: Shell) -> None:
+    """Their compiler's libstdc++ may be another one than that of the wheel's library."""
+    done = shell(
+        'printf %s "$SOURCE" >files.cpp && weft cxx -std=c++17 files.cpp -o files'
+        " && mkdir folder bound && touch folder/here"
+        " && LD_DEBUG=bindings LD_DEBUG_OUTPUT=bound/to weft run -q --fabric tofino-4 -n 1"
+        " -- ./files $PWD/folder && cat bound/*",
+        SOURCE=FILES_CXX,
+    )
+    assert "C++ finds 1\n" in done.stdout
+    bound = re.findall(r"binding file (\S+) \[0\] to (\S+) .*`_Z\w*filesystem", done.stdout)
+    assert any("files_" in user for user, _ in bound)
+    ours = {user for user, home in bound if older_systems.LIBRARY in home}
+    assert {user for user in ours if "/weft/" not in user} == set()
 
 
 def test_module_of_another_gfortran_is_made(shell: Shell) -> None:
