@@ -144,6 +144,18 @@ def test_functions_that_nobody_has_are_named(tmp_path: Path) -> None:
         older_systems.adapt(made.parent.parent, made.parent.parent)
 
 
+def test_timers_are_refused(tmp_path: Path) -> None:
+    """The loader would take their first version, with timers of another type."""
+    source = (
+        '#include <time.h>\nextern "C" int ended(timer_t timer) { return timer_delete(timer); }\n'
+    )
+    made = compiled(tmp_path, source, "-shared", "-fPIC")
+    if "timer_delete" not in older_systems.Image(made).too_new:
+        pytest.skip("this system is old enough")
+    with pytest.raises(ValueError, match="timer_delete"):
+        older_systems.adapt(made.parent.parent, made.parent.parent)
+
+
 @pytest.mark.parametrize(
     ("version", "too_new"),
     [
