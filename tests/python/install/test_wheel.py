@@ -205,6 +205,51 @@ def test_wheel_is_for_any_linux_with_glibc_2_28(wheel: Path, tmp_path: Path) -> 
     assert {"weft/weft-malloc.so", "weft/weft-mimalloc.so"} <= set(names)
 
 
+def test_each_symbol_is_in_the_wheel_or_on_the_oldest_systems(wheel: Path, tmp_path: Path) -> None:
+    """Without a version, what these systems lack would only be noticed there, when it is called."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    files = [image.path for image in older_systems.images(tmp_path)]
+    tables = {str(path.relative_to(tmp_path)): _symbols(path) for path in files}
+    there = {name for table in tables.values() for kind, name, _ in table if kind not in UNDEFINED}
+    # glibc and libstdc++ never drop a version: those of this system tell what older ones have.
+    for library in SYSTEMS_LIBRARIES:
+        path = subprocess.check_output(["g++", f"-print-file-name={library}"], text=True).strip()
+        for kind, name, version in _symbols(Path(path)):
+            if version and kind not in UNDEFINED and not older_systems.is_too_new(version):
+                there.add(name)
+    required = {file: {name for kind, name, _ in tables[file] if kind == "U"} for file in tables}
+    lacking = {file: names - there - LINKERS for file, names in required.items()}
+    assert {
+        (file, one) for file in lacking for one in lacking[file] if not IS_PYTHONS(one)
+    } == set()
+    assert sum(map(len, required.values())) > 1000
+
+
+SYSTEMS_LIBRARIES = (
+    "libc.so.6",
+    "libm.so.6",
+    "libstdc++.so.6",
+    "libgcc_s.so.1",
+    "ld-linux-x86-64.so.2",
+)
+UNDEFINED = "Uwv"  # kinds of nm; the last two are weak
+LINKERS = {"_DYNAMIC", "_GLOBAL_OFFSET_TABLE_", "__ehdr_start"}
+IS_PYTHONS = re.compile("_?Py").match
+
+
+def _symbols(path: Path) -> list[tuple[str, str, str]]:
+    """Return kind, name and version of the symbols of a library, a program or an object."""
+    table = [] if path.suffix == ".o" else ["--dynamic"]
+    printed = subprocess.check_output(["nm", "--format=posix", *table, path], text=True)
+    rows = []
+    for line in printed.splitlines():
+        symbol, kind = line.split()[:2]
+        name, _, version = symbol.partition("@")
+        rows.append((kind, name, version.removeprefix("@")))
+    return rows
+
+
 def test_machine_has_nothing_else(shell: Shell) -> None:
     where = shell(f"ls -A {ROOT} {CACHE}; command -v cmake ninja smpicc; weft --version")
     version = f"weft {_core.version}, with SimGrid {_core.simgrid_version}"
