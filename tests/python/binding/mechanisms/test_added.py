@@ -41,9 +41,13 @@ def weft(tmp_path_factory: pytest.TempPathFactory) -> Weft:
     """Return a function that runs a command of weft with the additional mechanism."""
     cmake = Path(sys.executable).with_name("cmake")
     # Builds are serialized: a second build would relink files that tests of another process use.
-    locked = ("flock", ROOT / "setup")
+    # Without the setting, a wheel that another process has built would bring its paths of SimGrid.
+    steps = '"$0" -D WEFT_BUNDLE_SIMGRID=OFF "$1" && exec "$0" --build "$1" --target instant'
     subprocess.run(
-        [*locked, cmake, "--build", BUILD, "--target", "instant"], check=True, capture_output=True
+        ["flock", ROOT / "setup", "sh", "-c", steps, cmake, BUILD],
+        env={**os.environ, "SIMGRID_PREFIX": str(paths.simgrid_prefix())},
+        check=True,
+        capture_output=True,
     )
     folder = tmp_path_factory.mktemp("instant")
     parts = folder / "weft"
