@@ -205,7 +205,7 @@ Filter make_filter()
 {
   Filter filter;
   Filter ranges;
-  for (const auto& [begin, end] : code_of_libraries({"/libc.so", "/libgomp.so"}))
+  for (const auto& [begin, end] : code_of_libraries({"libc.so", "libgomp.so"}))
     add_range(ranges, begin, end);
   constexpr std::size_t OPERATION = offsetof(seccomp_data, args) + sizeof(std::uint64_t);
   filter                          = {load(offsetof(seccomp_data, arch)),

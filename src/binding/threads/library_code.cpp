@@ -17,10 +17,11 @@ struct Search {
 int add_library(dl_phdr_info* library, std::size_t /*size*/, void* search)
 {
   auto& [names, found]        = *static_cast<Search*>(search);
+  // Folders do not count: programs are copied to temporary folders, whose names begin like those of weft's libraries.
   const std::string_view path = library->dlpi_name;
-  if (std::ranges::none_of(names, [path](std::string_view name) {
-        return name.empty() ? path.empty() : path.find(name) != std::string_view::npos;
-      }))
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  if (std::ranges::none_of(
+          names, [file](std::string_view name) { return name.empty() ? file.empty() : file.starts_with(name); }))
     return 0;
   for (const auto& segment : std::span(library->dlpi_phdr, library->dlpi_phnum))
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)

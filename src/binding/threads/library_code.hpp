@@ -15,7 +15,7 @@ struct LibraryCode {
   std::uintptr_t end;
 };
 
-/** Returns the code of the loaded libraries whose path contains one of @p names; "" is the executable. */
+/** Returns the code of the loaded libraries whose file name begins with one of @p names; "" is the executable. */
 std::vector<LibraryCode> code_of_libraries(std::initializer_list<std::string_view> names);
 
 /** Returns the range that contains @p address, or null. */

@@ -42,6 +42,15 @@ def test_threads_complete_what_other_threads_have_begun(what: str, ranks: int) -
     assert len(run_twice(program(), what, ranks=ranks)) == ranks
 
 
+def test_folders_with_names_of_libraries_do_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "libweft.so" / "weft-malloc.so"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    assert len(run_twice(program(), "spin", ranks=2)) == 2
+
+
 @pytest.mark.parametrize("options", [(), ("--messages", "smpi"), ("--offload", "stream")])
 def test_threads_wait_for_each_other_in_simulated_time(options: tuple[str, ...]) -> None:
     lines = run_twice(program(), "locks", ranks=2, options=options)
