@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Results that htsim's authors ship (ultraethernet/uet-htsim@40ccb05, validate_outputs), and of its RoCE with PFC
- * (Broadcom/csg-htsim@841d9e7, main_roce.cpp, run with the fat tree of 16 hosts). All times are in microseconds. */
+ * (Broadcom/csg-htsim@841d9e7, main_roce.cpp, run with the fat tree of 16 hosts); results of ns-3. All times are in
+ * microseconds. */
 #include "packets/packet_test.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -19,19 +21,24 @@ const std::string SMALL_TREE = "down = [2, 2, 4]\nup = [1, 2, 2]"; // 16 hosts
 const std::string LARGE_TREE = "down = [4, 4, 8]\nup = [1, 4, 4]"; // 128 hosts
 const std::string LEAVES     = "down = [16, 16]\nup = [1, 16]";    // 256 hosts
 
-/** Fat tree with links of 1 us, and switches that take no time. */
-Fabric htsim_tree(const std::string& keys, const std::string& tree = SMALL_TREE, const std::string& rate = "100Gbps")
+/** Text of a fat tree with links of 1 us, and switches that take no time. */
+std::string tree_text(const std::string& tree, const std::string& rate)
 {
   std::string text = replaced(FABRIC, "kind = \"star\"\nhosts = 4", "kind = \"fat_tree\"\n" + tree);
   text             = replaced(text, "max_ports = 8", "max_ports = 64");
   text             = replaced(text, "bandwidth = \"1GBps\"", "bandwidth = \"" + rate + "\"");
-  text             = replaced(text, "forwarding_latency = \"0.25us\"", "forwarding_latency = \"0us\"");
+  return replaced(text, "forwarding_latency = \"0.25us\"", "forwarding_latency = \"0us\"");
+}
+
+const std::string PACKETS = "[network]\nmodel = \"packets\"\npacket = \"4150B\"\nswitching = \"store-and-forward\"\n";
+
+Fabric htsim_tree(const std::string& keys, const std::string& tree = SMALL_TREE, const std::string& rate = "100Gbps")
+{
   // Every packet has headers, which the bandwidth factor stands for.
-  text +=
+  const std::string headers =
       "[[point_to_point]]\nfrom = \"0B\"\nlatency_factor = 1.0\nbandwidth_factor = " + std::to_string(4086.0 / 4150) +
       "\n";
-  return fabric_of(text + "[network]\nmodel = \"packets\"\npacket = \"4150B\"\nswitching = \"store-and-forward\"\n" +
-                   keys);
+  return fabric_of(tree_text(tree, rate) + headers + PACKETS + keys);
 }
 
 std::vector<double> microseconds(const Fabric& fabric, const std::vector<TestMessage>& messages)
@@ -201,6 +208,34 @@ TEST(PublishedNscc, IncastsAt400Gbps)
   EXPECT_NEAR(last(8, 16 * MIB), 2758.6, 0.02 * 2758.6);
   EXPECT_NEAR(last(32, 2 * MIB), 1398, 0.02 * 1398);
   EXPECT_NEAR(last(64, MIB), 1408.9, 0.02 * 1408.9);
+}
+
+// ns-3 3.37 (Debian 12): UDP over IPv4, 100 packets from each host to one at random, with these routes, in queues
+// without limit. Starts and times are in microseconds. Where packets wait, and for which others, decides nearly all
+// times.
+TEST(PublishedPackets, FlowsOfNs3)
+{
+  struct Flow {
+    int from;
+    int to;
+    double start;
+    double took;
+  };
+  const std::vector<Flow> flows{
+      {0, 10, 8.139694, 80.372667},   {1, 7, 1.720773, 124.376840},  {2, 1, 14.863976, 70.400000},
+      {3, 7, 15.787976, 156.789637},  {4, 2, 6.484361, 105.932000},  {5, 10, 7.583996, 107.488365},
+      {6, 7, 4.245613, 65.744000},    {7, 14, 19.692087, 73.800274}, {8, 7, 19.122233, 125.235380},
+      {9, 8, 18.555812, 35.532000},   {10, 2, 2.158380, 57.792000},  {11, 6, 18.252414, 57.965966},
+      {12, 10, 12.614964, 81.873397}, {13, 3, 14.726912, 57.308085}, {14, 7, 2.622997, 165.306616},
+      {15, 5, 7.289033, 69.393964}};
+  std::vector<TestMessage> messages;
+  for (const Flow& flow : flows)
+    messages.push_back({flow.from, flow.to, 100 * 4150.0, flow.start * MICROSECOND});
+  const std::vector<double> ends =
+      microseconds(fabric_of(tree_text(SMALL_TREE, "100Gbps") + PACKETS + "buffer = '1GB'\n"), messages);
+  constexpr double PICOSECOND = 1e-6;
+  for (std::size_t flow = 0; flow < flows.size(); ++flow)
+    EXPECT_NEAR(ends[flow] - flows[flow].start, flows[flow].took, PICOSECOND) << flow;
 }
 
 } // namespace

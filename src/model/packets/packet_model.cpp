@@ -30,6 +30,10 @@ const std::vector<Option<DcqcnModel>>& dcqcn_options()
        "notifications at which the target rate becomes the current rate: all, or those after an increase, as HPCC's "
        "simulator has it",
        &M::clamp_target, Need::optional},
+      {"decrease_interval",
+       "intervals from the first notification on, as NICs have them: the rate decreases at the end of those in which "
+       "notifications came; 0: at once, with each notification",
+       &M::decrease_interval, Need::optional, Allowed::non_negative},
       {"cnp_interval", "least interval between two notifications to a connection", &M::cnp_interval, Need::optional},
   };
   return ROWS;

@@ -116,7 +116,8 @@ struct DcqcnModel {
   BytesPerSecond hyper_increase{200e6 / 8};
   BytesPerSecond minimum_rate{100e6 / 8};
   ClampTarget clamp_target = ClampTarget::always;
-  Seconds cnp_interval     = Seconds(50e-6);
+  Seconds decrease_interval{}; ///< zero: notifications cut at once
+  Seconds cnp_interval = Seconds(50e-6);
 };
 const std::vector<Option<DcqcnModel>>& dcqcn_options();
 

@@ -19,11 +19,16 @@ struct ConnectionState {
   double last_change                = -1;        ///< Swift, NSCC: decrease; DCQCN: notification; TIMELY: any
   int ccti                          = 0;         ///< InfiniBand: index of the table of delays
   // DCQCN
-  double target   = 0;
-  double alpha    = 0;
-  double counted  = 0; ///< bytes since the byte counter was reset
-  int timer_stage = 0; ///< TIMELY: increases in a row
-  int byte_stage  = 0;
+  double target        = 0;
+  double alpha         = 0;
+  double counted       = 0; ///< bytes since the byte counter was reset
+  int timer_stage      = 0; ///< TIMELY: increases in a row
+  int byte_stage       = 0;
+  double begun         = -1;        ///< first notification
+  double decrease_at   = UNLIMITED; ///< end of the interval in which a notification came
+  double increase_at   = UNLIMITED; ///< next step of the timer
+  double alpha_updates = 0;         ///< intervals of alpha that have ended
+  bool raises_alpha    = false;     ///< a notification came in the present one
   // Swift
   double packets = 0; ///< window in packets
   // TIMELY

@@ -76,6 +76,56 @@ TEST(Dcqcn, KeepsItsTargetInARowOfCutsIfSaidSo)
   EXPECT_NEAR(state.target, 0.625 * LINE, LINE / 1000);
 }
 
+// Intervals of 4 us from the first notification, at 1 us: the one at 2 us cuts at 5 us, and that at 10 us cuts at 13
+// us. The timer of 60 us begins with each cut. Alpha increases at 5 us, decreases at 9 us and increases at 13 us,
+// before the cuts.
+TEST(Dcqcn, CutsAtTheEndOfIntervalsIfSaidSo)
+{
+  PacketModel model;
+  model.dcqcn.decrease_interval   = Seconds(4e-6);
+  model.dcqcn.alpha_interval      = Seconds(4e-6);
+  model.dcqcn.initial_alpha       = 0.5;
+  const CongestionControlRow& row = dcqcn_row();
+  ConnectionState state           = begun(row, model);
+  row.notified(state, model, 1e-6);
+  EXPECT_EQ(state.rate, ConnectionState::UNLIMITED);
+  EXPECT_DOUBLE_EQ(state.due, 5e-6);
+  row.notified(state, model, 2e-6);
+  EXPECT_DOUBLE_EQ(state.due, 5e-6);
+  row.due(state, model, state.due);
+  const double g     = model.dcqcn.g;
+  const double alpha = 0.5 * (1 - g) + g; // of the notification at 2 us: the first one only begins the interval
+  EXPECT_DOUBLE_EQ(state.rate, LINE * (1 - alpha / 2));
+  EXPECT_DOUBLE_EQ(state.due, 65e-6);
+  row.notified(state, model, 10e-6);
+  EXPECT_DOUBLE_EQ(state.due, 13e-6);
+  row.due(state, model, state.due);
+  EXPECT_DOUBLE_EQ(state.alpha, alpha * (1 - g) * (1 - g) + g);
+  EXPECT_DOUBLE_EQ(state.rate, LINE * (1 - alpha / 2) * (1 - state.alpha / 2));
+  EXPECT_DOUBLE_EQ(state.due, 73e-6);
+  row.due(state, model, state.due); // an increase
+  EXPECT_EQ(state.timer_stage, 1);
+  EXPECT_DOUBLE_EQ(state.due, 133e-6);
+}
+
+// After one cut, the rate recovers in nine steps of the timer. Intervals still count from the first notification.
+TEST(Dcqcn, CutsOnceForOneNotification)
+{
+  PacketModel model;
+  model.dcqcn.decrease_interval   = Seconds(50e-6);
+  const CongestionControlRow& row = dcqcn_row();
+  ConnectionState state           = begun(row, model);
+  row.notified(state, model, 0);
+  row.due(state, model, state.due);
+  EXPECT_DOUBLE_EQ(state.rate, LINE / 2);
+  while (state.due != ConnectionState::UNLIMITED)
+    row.due(state, model, state.due);
+  EXPECT_EQ(state.rate, ConnectionState::UNLIMITED);
+  EXPECT_EQ(state.timer_stage, 9); // 1 - 2^-10 is more than 0.999
+  row.notified(state, model, 1.01e-3);
+  EXPECT_DOUBLE_EQ(state.due, 1.05e-3);
+}
+
 TEST(Dcqcn, IncreasesAdditivelyAfterFastRecovery)
 {
   const PacketModel model;
