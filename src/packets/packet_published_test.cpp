@@ -229,6 +229,7 @@ TEST(PublishedPackets, FlowsOfNs3)
       {12, 10, 12.614964, 81.873397}, {13, 3, 14.726912, 57.308085}, {14, 7, 2.622997, 165.306616},
       {15, 5, 7.289033, 69.393964}};
   std::vector<TestMessage> messages;
+  messages.reserve(flows.size());
   for (const Flow& flow : flows)
     messages.push_back({flow.from, flow.to, 100 * 4150.0, flow.start * MICROSECOND});
   const std::vector<double> ends =
