@@ -173,9 +173,9 @@ void check_faults(bool on_fabric)
     return;
   if (weft::settings().point_to_point != "weft")
     throw weft::UserError("--faults: faults do not reach SMPI's messages; run with --messages weft");
-  if (const auto refusal = weft::OwnMessages::refusal(on_fabric))
+  if (const auto refusal = weft::refusal_of_own_messages(on_fabric))
     throw weft::UserError("--faults: faults need weft's own network, and " +
-                          weft::OwnMessages::refusal_of_option(on_fabric).value_or(*refusal));
+                          weft::refusal_of_option(on_fabric).value_or(*refusal));
 }
 
 /** Ends the run when a profile turns a host of ranks off, which ends its ranks. */
@@ -317,7 +317,7 @@ void check_packet_run(const weft::Fabric& fabric)
 /** Returns whether SimGrid carries all messages and flows on a fabric: a link is simulated by one network only. */
 bool carries_by_simgrid()
 {
-  return weft::settings().point_to_point != "weft" || weft::OwnMessages::refusal().has_value();
+  return weft::settings().point_to_point != "weft" || weft::refusal_of_own_messages().has_value();
 }
 
 weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
@@ -329,7 +329,7 @@ weft::RunContext& load_fabric(const std::string& name_or_path, weft::Jobs& jobs)
   if (fabric.packets().carries())
     check_packet_run(fabric);
   weft::FabricZone& zone = *weft::FabricZone::create(state, hosts_of(jobs), weft::settings().messages);
-  if (not weft::settings().contention && zone.ports_bound())
+  if (not weft::settings().contention && zone.traffic().ports_bound())
     throw weft::UserError("--no-contention: the ports of " + fabric.file() +
                           " share their lookups among messages ([switch.forwarding] frame); leave out frame");
   weft::RunContext& context = make_run(state, zone, jobs);
@@ -427,13 +427,12 @@ void choose_messages(weft::RunContext& context, bool on_fabric)
     return;
   }
   const bool serves              = on_fabric || not weft::settings().faults.empty(); // a platform's profiles are faults
-  const auto refusal             = serves ? weft::OwnMessages::refusal(on_fabric)
+  const auto refusal             = serves ? weft::refusal_of_own_messages(on_fabric)
                                           : std::optional<std::string>("weft's transport needs a weft fabric");
   context.record.messages_reason = refusal.value_or("");
   if (refusal && jobs) // SMPI's messages on one job's MPI_COMM_WORLD match those on other communicators
     throw weft::UserError("--jobs: messages of jobs need weft's own network, and " +
-                          weft::OwnMessages::refusal_of_option(on_fabric).value_or(*refusal) +
-                          "; leave that option out");
+                          weft::refusal_of_option(on_fabric).value_or(*refusal) + "; leave that option out");
   if (refusal) {
     check_routing(context, *refusal);
     check_message_rate(context, *refusal);

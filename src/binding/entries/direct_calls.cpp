@@ -5,12 +5,12 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/calls/in_place.hpp"
-#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
 #include "binding/ranks/counts_summary.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/requests/kept_error.hpp"
 #include "binding/run/request.hpp"
 #include "binding/settings/tunings.hpp"
 #include "mpi/names.hpp"

@@ -37,8 +37,8 @@ concept Unlock = IsAnyOf<Call, arguments::Win_unlock, arguments::Win_unlock_all>
 template <class Call>
 concept Completing = Flush<Call> || Unlock<Call> || IsAnyOf<Call, arguments::Win_complete, arguments::Win_fence>;
 
-struct CallRules {
-  // Checks return MPI_SUCCESS or the error of the call.
+/** Checks before calls: MPI_SUCCESS, or the error of the call. */
+struct CallChecks {
   static int check(const Access auto& call) { return check_access(call.win, call.target_rank); }
   static int check(const arguments::Compare_and_swap& call)
   {
@@ -57,8 +57,10 @@ struct CallRules {
   static int check(const arguments::Win_unlock& call) { return check_unlock(call.win, call.rank); }
   static int check(const arguments::Win_unlock_all& call) { return check_unlock_all(call.win); }
   static int check(const arguments::Win_wait& call) { return check_wait(call.win); }
+};
 
-  /** Makes the call by SMPI's function. */
+/** Calls by SMPI's function, and what weft does beside it. */
+struct MadeCalls {
   template <class Call> static int make(const Call& call, auto theirs)
   {
     if constexpr (Completing<Call>)
@@ -82,8 +84,10 @@ struct CallRules {
     }
     return result;
   }
+};
 
-  // Notes of calls that have succeeded.
+/** Notes of calls that have succeeded. */
+struct CallNotes {
   static void note(const Update auto& /*call*/) { note_progress(); }
   static void note(const IsAnyOf<arguments::Put, arguments::Rput> auto& call) { note_origin(call, MPI_REPLACE); }
   static void note(const IsAnyOf<arguments::Get, arguments::Rget> auto& call) { note_origin(call, MPI_NO_OP); }
@@ -160,11 +164,11 @@ private:
 /** Makes a call by its rules; @p theirs is SMPI's function. */
 template <class Call> int checked(const Call& call, auto theirs)
 {
-  if (const int result = CallRules::check(call); result != MPI_SUCCESS)
+  if (const int result = CallChecks::check(call); result != MPI_SUCCESS)
     return result;
-  const int result = CallRules::make(call, theirs);
+  const int result = MadeCalls::make(call, theirs);
   if (result == MPI_SUCCESS)
-    CallRules::note(call);
+    CallNotes::note(call);
   return result;
 }
 

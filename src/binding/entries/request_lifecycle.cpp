@@ -17,10 +17,10 @@
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/entries/polls/polls.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
-#include "binding/point_to_point/request_list.hpp"
+#include "binding/requests/composed_waits.hpp"
+#include "binding/requests/request_list.hpp"
 #include "binding/run/request.hpp"
 
 #include <cstddef>
@@ -91,7 +91,7 @@ WEFT_INTERPOSED void Request::finish_wait(MPI_Request* request, MPI_Status* stat
   const unsigned flags     = layout_of(*request).flags;
   const auto size          = static_cast<std::int64_t>(layout_of(*request).real_size);
   if (is_own(*request))
-    weft::OwnMessages::get()->check(*request);
+    weft::OwnMessages::get()->ends().check(*request);
   if (weft::finish_pooled(request, status))
     return;
   weft::unpack_last_part(layout_of(*request));

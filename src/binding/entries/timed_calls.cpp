@@ -25,9 +25,9 @@
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"
 #include "binding/point_to_point/direct_messages.hpp"
-#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
-#include "binding/point_to_point/request_list.hpp"
+#include "binding/requests/kept_error.hpp"
+#include "binding/requests/request_list.hpp"
 #include "binding/run/request.hpp"
 
 #include <smpi/smpi.h>

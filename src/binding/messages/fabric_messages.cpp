@@ -33,7 +33,7 @@ protected:
 public:
   template <class Source>
   JobRoutes(const Source& source, FabricZone& zone, JobTraffic& traffic, const Fabric& fabric)
-      : ZoneRoutes(source, zone), traffic_(traffic), fabric_(fabric)
+      : ZoneRoutes(source, zone.traffic()), traffic_(traffic), fabric_(fabric)
   {
   }
 
@@ -304,12 +304,12 @@ private:
     way_.bound  = flow.rate_limit.value();
     for (const FlowLink& link : flow.links) {
       const std::size_t first = way_.resources.size();
-      zone_.append_numbers(link.link, way_.resources);
+      zone_.resources().append_numbers(link.link, way_.resources);
       const std::size_t one = way_.resources.size() - first;
       for (std::int64_t message = 1; message < link.messages; ++message)
         for (std::size_t at = first; at < first + one; ++at)
           way_.resources.push_back(way_.resources[at]);
-      zone_.count_bytes(link.link, link.wire);
+      zone_.traffic().count_bytes(link.link, link.wire);
     }
     if (not bounds_.empty())
       for (const int resource : way_.resources)
@@ -361,7 +361,7 @@ std::unique_ptr<ZoneRoutes> make_routes(const Source& source, FabricZone& zone, 
     return std::make_unique<JobShares>(source, zone, *traffic, fabric, classes);
   if (traffic)
     return std::make_unique<JobRoutes>(source, zone, *traffic, fabric);
-  return std::make_unique<ZoneRoutes>(source, zone);
+  return std::make_unique<ZoneRoutes>(source, zone.traffic());
 }
 
 std::unique_ptr<ZoneRoutes> make_routes(const Fabric& fabric, const FabricState* known, FabricZone& zone,
@@ -518,7 +518,7 @@ public:
       packets_->begin_faults(known, losses);
       recovery.include(*packets_);
     }
-    recovery.on_convergence([this, &known] { flows_.update_capacities(zone_.change_routes(known)); });
+    recovery.on_convergence([this, &known] { flows_.update_capacities(zone_.traffic().change_routes(known)); });
     return recovery;
   }
   void transfer(VertexId from, VertexId to, Bytes bytes, int world, FlowEnd done) override
@@ -547,7 +547,7 @@ public:
   double use_of(LinkId link) override
   {
     std::vector<int> resources;
-    zone_.append_numbers(link, resources);
+    zone_.resources().append_numbers(link, resources);
     if (packets_ && packets_->is_sending(link, Seconds(sg::Engine::get_clock())))
       return fabric_.link(link).bandwidth.value();
     double most = 0;

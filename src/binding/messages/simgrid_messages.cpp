@@ -121,7 +121,7 @@ class SimGridFabricMessages : public SimGridMessages {
 
 public:
   SimGridFabricMessages(const Fabric& fabric, FabricZone& zone, MessageCosts its_costs)
-      : SimGridMessages(zone, std::move(its_costs), nullptr), zone_(zone), ways_(fabric, zone)
+      : SimGridMessages(zone, std::move(its_costs), nullptr), zone_(zone), ways_(fabric, zone.traffic())
   {
   }
 
@@ -172,9 +172,9 @@ private:
     request.exact           = true;
     simgrid::kernel::actor::simcall_answered([&] {
       for (const int resource : way.resources)
-        request.links.push_back(zone_.resource(resource));
+        request.links.push_back(zone_.resources().link(resource));
       zone_.streams().start(request, [this, number = way.known_as, done = std::move(done)](const FlowResult& result) {
-        zone_.end_message(number); // before SimGrid's solver queries capacities
+        zone_.traffic().end(number); // before SimGrid's solver queries capacities
         done(result);
       });
     });

@@ -7,15 +7,15 @@
 
 namespace weft {
 
-ZoneRoutes::ZoneRoutes(const Fabric& fabric, FabricZone& zone)
-    : FabricRoutes(fabric), fabric_(fabric), zone_(zone),
-      repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
+ZoneRoutes::ZoneRoutes(const Fabric& fabric, FabricTraffic& traffic)
+    : FabricRoutes(fabric), fabric_(fabric), traffic_(traffic),
+      repeats_(FabricRoutes::repeats() && not traffic.has_caches() && not traffic.has_jitter())
 {
 }
 
-ZoneRoutes::ZoneRoutes(const FabricState* known, FabricZone& zone)
-    : FabricRoutes(known), fabric_(known->fabric()), zone_(zone),
-      repeats_(FabricRoutes::repeats() && not zone.has_caches() && not zone.has_jitter())
+ZoneRoutes::ZoneRoutes(const FabricState* known, FabricTraffic& traffic)
+    : FabricRoutes(known), fabric_(known->fabric()), traffic_(traffic),
+      repeats_(FabricRoutes::repeats() && not traffic.has_caches() && not traffic.has_jitter())
 {
 }
 
@@ -24,9 +24,9 @@ void ZoneRoutes::find(int from, int to, Bytes bytes, double missed, FlowRoute& i
   started_ = ForwardingState::NONE;
   FabricRoutes::find(from, to, bytes, missed, into);
   into.known_as = started_;
-  if (zone_.has_jitter())
+  if (traffic_.has_jitter())
     add_jitter(from, into);
-  zone_.begin_message(started_, bytes, Bytes(into.volume), Seconds(into.latency));
+  traffic_.begin(started_, bytes, Bytes(into.volume), Seconds(into.latency));
 }
 
 void ZoneRoutes::find_rest(int from, int to, Bytes bytes, double missed, double part, FlowRoute& into)
@@ -51,13 +51,13 @@ void ZoneRoutes::find_storage_flow(int from, int to, const std::vector<int>& sto
 
 void ZoneRoutes::count_storage(int resource, int /*from*/, int /*to*/, Bytes bytes)
 {
-  zone_.count_bytes(resource, bytes);
+  traffic_.count_bytes(resource, bytes);
 }
 
 void ZoneRoutes::left(const FlowRoute& way)
 {
   FabricRoutes::left(way);
-  zone_.end_message(way.known_as);
+  traffic_.end(way.known_as);
 }
 
 void ZoneRoutes::add_jitter(int from, FlowRoute& into)
@@ -67,12 +67,12 @@ void ZoneRoutes::add_jitter(int from, FlowRoute& into)
                        [this](int resource) { return std::cmp_less(resource, fabric_.links().size()); });
   links.resize(links.size() /
                static_cast<std::size_t>(stripes())); // one of the routes, since their stripes arrive together
-  into.latency += zone_.next_jitter(links, from).value();
+  into.latency += traffic_.next_jitter(links, from).value();
 }
 
 Seconds ZoneRoutes::start(const Route& route, int from, int to, Bytes bytes)
 {
-  const ForwardingState::Start started = zone_.count_message(route, from, to, sent_of(bytes));
+  const ForwardingState::Start started = traffic_.count(route, from, to, sent_of(bytes));
   started_                             = started.message;
   return started.added;
 }

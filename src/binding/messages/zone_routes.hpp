@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Routes of messages on a fabric, which the zone counts: their bytes on links, look-ups in caches, and jitter. */
+/* Routes of messages on a fabric, which are counted: their bytes on links, look-ups in caches, and jitter. */
 #pragma once
 
-#include "binding/platform/fabric_zone.hpp"
+#include "binding/platform/fabric_traffic.hpp"
 #include "network/fabric_routes.hpp"
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace weft {
 
 class ZoneRoutes : public FabricRoutes {
   const Fabric& fabric_;
-  FabricZone& zone_;
+  FabricTraffic& traffic_;
   const bool repeats_;
   double part_                            = 1; // fraction of the message that is sent
   ForwardingState::MessageNumber started_ = ForwardingState::NONE;
@@ -27,21 +27,23 @@ protected:
   virtual void count_storage(int resource, int from, int to, Bytes bytes);
 
 public:
-  ZoneRoutes(const Fabric& fabric, FabricZone& zone);
-  ZoneRoutes(const FabricState* known, FabricZone& zone);
+  ZoneRoutes(const Fabric& fabric, FabricTraffic& traffic);
+  ZoneRoutes(const FabricState* known, FabricTraffic& traffic);
 
   bool repeats() const override { return repeats_; }
-  void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override { zone_.count_again(way, from, to, bytes); }
+  void repeat(const FlowRoute& way, int from, int to, Bytes bytes) override
+  {
+    traffic_.count_again(way, from, to, bytes);
+  }
   void find(int from, int to, Bytes bytes, double missed, FlowRoute& into) override;
   void find_rest(int from, int to, Bytes bytes, double missed, double part, FlowRoute& into) override;
   /** Finds the route of a file's data between two hosts, one of which uses the resources @p storage at a rate of at
-   * most
-   * @p limit, and counts its bytes. */
+   * most @p limit, and counts its bytes. */
   void find_storage_flow(int from, int to, const std::vector<int>& storage, Bytes bytes, BytesPerSecond limit,
                          FlowRoute& into);
-  bool vary() const override { return zone_.ports_bound(); }
+  bool vary() const override { return traffic_.ports_bound(); }
   void left(const FlowRoute& way) override;
-  double capacity(int resource, double fixed) override { return zone_.capacity(resource, fixed); }
+  double capacity(int resource, double fixed) override { return traffic_.capacity(resource, fixed); }
 };
 
 } // namespace weft

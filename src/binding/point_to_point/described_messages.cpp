@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* Text descriptions of the messages that ranks wait for: for a deadlock, and for a run that exceeds its memory. */
-#include "binding/point_to_point/own_messages.hpp"
-#include "binding/point_to_point/request_list.hpp"
+#include "binding/point_to_point/described_messages.hpp"
+
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
+#include "binding/requests/request_list.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <algorithm>
@@ -84,6 +84,12 @@ std::string sentences(std::vector<Wait> waits)
   return text;
 }
 
+std::string text_of_message(const SentMessage& message, int tag, const Endpoints::Owner& owner)
+{
+  return std::to_string(message.size) + (message.size == 1 ? " byte" : " bytes") + " from " +
+         text_of_rank(message.source) + text_of_envelope(tag, owner);
+}
+
 bool is_awaited(MPI_Request request)
 {
   const RequestLayout& fields = layout_of(request);
@@ -93,31 +99,14 @@ bool is_awaited(MPI_Request request)
 
 } // namespace
 
-void OwnMessages::begin_wait()
+std::string DescribedMessages::begin_of_wait(aid_t actor) const
 {
-  waiters_[calling_actor()].since = time_of_rank();
+  const double since     = waits_.since(actor);
+  const std::string text = since >= 0 ? " since " + text_of_time(since) : "";
+  return "Rank " + std::to_string(rank_of_actor(actor)) + " has waited" + text + " for ";
 }
 
-void OwnMessages::begin_probe(aid_t source, int tag, MPI_Comm comm)
-{
-  begin_wait();
-  probing_[calling_actor()] = {current_actor(), source, tag, endpoints_.owner(endpoints_.of(current_actor(), comm))};
-}
-
-std::string OwnMessages::begin_of_wait(aid_t actor)
-{
-  const Waiter* const waiter = waiters_.find(actor);
-  const std::string since    = waiter && waiter->since >= 0 ? " since " + text_of_time(waiter->since) : "";
-  return "Rank " + std::to_string(rank_of_actor(actor)) + " has waited" + since + " for ";
-}
-
-std::string OwnMessages::text_of_message(const Message& message, int tag, const Endpoints::Owner& owner)
-{
-  return std::to_string(message.size) + (message.size == 1 ? " byte" : " bytes") + " from " +
-         text_of_rank(message.source) + text_of_envelope(tag, owner);
-}
-
-std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
+std::string DescribedMessages::describe_waits(const ConcernsRank& concerns) const
 {
   std::vector<Wait> waits;
   matching_.for_each_receive([&](MessageMatching::Endpoint endpoint, std::uint64_t receive, int /*source*/, int) {
@@ -130,7 +119,7 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
   std::size_t unexpected = 0;
   std::string messages;
   matching_.for_each_message([&](MessageMatching::Endpoint endpoint, std::uint64_t number, int /*source*/, int tag) {
-    const Message& message        = messages_[number];
+    const SentMessage& message    = sent_[number];
     const Endpoints::Owner& owner = endpoints_.owner(endpoint);
     if (not concerns(owner.actor))
       return;
@@ -141,7 +130,7 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
       messages += (unexpected == 1 ? "" : "; ") + text_of_rank(owner.actor) + " has not received " +
                   text_of_message(message, tag, owner) + ", sent at " + text_of_time(message.sent);
   });
-  for (const auto& [caller, probe] : probing_)
+  for (const auto& [caller, probe] : waits_.probes())
     if (concerns(probe.rank))
       waits.emplace_back(rank_of_actor(probe.rank), begin_of_wait(probe.rank) + "a message to probe, from " +
                                                         text_of_rank(probe.source) +
@@ -151,37 +140,35 @@ std::string OwnMessages::describe_waits(const ConcernsRank& concerns)
   return sentences(std::move(waits)) + (messages.empty() ? "" : " Unexpected messages: " + messages + ".");
 }
 
-/** Called when the transport has allocated memory: @p bytes of data, or space for another message. */
-void OwnMessages::note_growth(std::size_t bytes)
+void DescribedMessages::note_growth()
 {
-  kept_bytes_ += bytes;
-  const std::size_t grown = kept_bytes_ + A_MESSAGE * (messages_.size() - noted_messages_);
+  const std::size_t grown = sent_.kept_bytes() - noted_kept_ + A_MESSAGE * (sent_.most() - noted_messages_);
   if (grown < std::max(WORTH_NOTING, noted_bytes_ / 4))
     return;
-  kept_bytes_     = 0;
-  noted_messages_ = messages_.size();
+  noted_kept_     = sent_.kept_bytes();
+  noted_messages_ = sent_.most();
   note_longest_queue();
 }
 
 /** Writes a file about the largest unexpected message queue, for the error of a run that is killed because it has
  * exceeded its memory. */
-void OwnMessages::note_longest_queue()
+void DescribedMessages::note_longest_queue()
 {
   struct Queue {
-    std::size_t messages = 0;
-    std::size_t bytes    = 0;
-    const Message* first = nullptr;
-    int tag              = 0;
+    std::size_t messages     = 0;
+    std::size_t bytes        = 0;
+    const SentMessage* first = nullptr;
+    int tag                  = 0;
     std::size_t memory() const { return bytes + A_MESSAGE * messages; }
   };
   std::unordered_map<MessageMatching::Endpoint, Queue> queues;
   matching_.for_each_message([&](MessageMatching::Endpoint endpoint, std::uint64_t number, int /*source*/, int tag) {
     Queue& queue = queues[endpoint];
     if (queue.messages++ == 0) {
-      queue.first = &messages_[number];
+      queue.first = &sent_[number];
       queue.tag   = tag;
     }
-    queue.bytes += messages_[number].kept ? messages_[number].size : 0;
+    queue.bytes += sent_[number].kept ? sent_[number].size : 0;
   });
   const auto longest = std::ranges::max_element(queues, {}, [](const auto& one) { return one.second.memory(); });
   if (longest == queues.end() || longest->second.memory() < std::max(WORTH_NOTING, noted_bytes_) ||

@@ -3,12 +3,12 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/observe/call_trace.hpp"
-#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/point_to_point/waits.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"
+#include "binding/requests/kept_error.hpp"
 #include "binding/settings/tunings.hpp"
 #include "mpi/names.hpp"
 

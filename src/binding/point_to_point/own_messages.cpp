@@ -42,98 +42,8 @@ int matched_tag(int tag)
   return fabric.mpi() ? fabric.mpi()->rendezvous : Rendezvous::get;
 }
 
-bool is_replayed()
-{
-  return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
-}
-
-} // namespace
-
-OwnMessages::OwnMessages(RunContext& context) : context_(context), endpoints_(matching_)
-{
-  using simgrid::config::is_default;
-  const bool costs =
-      context.fabric.mpi() || context.fabric.host().message_overhead > Seconds() || context.core_noise.any();
-  sends_cost_    = costs || not is_default("smpi/os") || not is_default("smpi/ois");
-  receives_cost_ = costs || not is_default("smpi/or");
-  costs_vary_ =
-      context.core_noise.any() || not is_default("smpi/os") || not is_default("smpi/ois") || not is_default("smpi/or");
-  sg::Actor::on_termination_cb([this](const sg::Actor& actor) { places_[actor.get_pid()].gone = true; });
-}
-
-OwnMessages* OwnMessages::get()
-{
-  return messages_of_run();
-}
-
-std::optional<std::string> OwnMessages::refusal(bool on_fabric)
-{
-  if (not interposes())
-    return "weft's library is not preloaded";
-  if (const std::string& reason = need_of_simgrid_flows(); on_fabric && not reason.empty())
-    return reason;
-  return std::nullopt;
-}
-
-std::optional<std::string> OwnMessages::refusal_of_option(bool on_fabric)
-{
-  const auto why           = refusal(on_fabric);
-  const std::string option = option_for_simgrid_flows();
-  return why && not option.empty() ? *why + " (" + option + ")" : why;
-}
-
-void OwnMessages::begin(RunContext& context)
-{
-  share_all_sleeps();                           // overheads of messages
-  messages_of_run() = new OwnMessages(context); // leaked, since ranks may still end while static objects are destroyed
-  context.describe_messages = [](const ConcernsRank& concerns) { return messages_of_run()->describe_waits(concerns); };
-}
-
-HostNetwork& OwnMessages::network()
-{
-  if (not network_) [[unlikely]] {
-    network_  = &context_.host_network();
-    by_calls_ = network_->by_calls();
-    scheme_   = rendezvous_of(context_.fabric);
-  }
-  return *network_;
-}
-
-void OwnMessages::find(Place& place, aid_t actor) const
-{
-  const sg::ActorPtr its = sg::Actor::by_pid(actor);
-  if (not its) {
-    place.gone = true;
-    return;
-  }
-  place.host   = its->get_host();
-  place.vertex = context_.network.vertex_of(place.host);
-}
-
-// ---- Starting requests -------------------------------------------------------------------------------------------
-
-bool OwnMessages::start(MPI_Request request)
-{
-  RequestLayout& fields = fields_of(request);
-  if (fields.source == MPI_PROC_NULL || fields.destination == MPI_PROC_NULL)
-    return false;
-  const bool receives = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0;
-  if (not receives && (place_of(fields.destination).gone || place_of(fields.source).gone))
-    return false; // SMPI reports the error
-  prepare(fields, request);
-  ++started_;
-  if (is_one_sided(fields) && receives)
-    match(*std::exchange(one_sided_[calling_actor()], std::nullopt), request, static_cast<int>(fields.source),
-          fields.tag);
-  else if (receives)
-    post(request);
-  else
-    send(request);
-  return true;
-}
-
 /** Resets a request, which may have been started before. */
-void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
+void prepare(RequestLayout& fields, MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
   if ((fields.flags & FINISHED_FLAG) != 0 && (fields.flags & PACKED_FLAG) != 0) {
@@ -152,6 +62,84 @@ void OwnMessages::prepare(RequestLayout& fields, MPI_Request request) const
   fields.real_size       = fields.size;
   // finish_wait() drops one reference; end() drops the second or, for a detached send, the end of its receive.
   fields.references += 2;
+}
+
+bool is_replayed()
+{
+  return sg::Actor::self()->extension<simgrid::smpi::ActorExt>()->replaying();
+}
+
+} // namespace
+
+OwnMessages::OwnMessages(RunContext& context)
+    : context_(context), endpoints_(matching_), hosts_(context), overheads_(context, hosts_),
+      waits_(overheads_, endpoints_), ends_(context, waits_), rendezvous_(context, sent_, waits_, *this),
+      descriptions_(matching_, endpoints_, sent_, waits_)
+{
+}
+
+OwnMessages* OwnMessages::get()
+{
+  return messages_of_run();
+}
+
+std::optional<std::string> refusal_of_own_messages(bool on_fabric)
+{
+  if (not interposes())
+    return "weft's library is not preloaded";
+  if (const std::string& reason = need_of_simgrid_flows(); on_fabric && not reason.empty())
+    return reason;
+  return std::nullopt;
+}
+
+std::optional<std::string> refusal_of_option(bool on_fabric)
+{
+  const auto why           = refusal_of_own_messages(on_fabric);
+  const std::string option = option_for_simgrid_flows();
+  return why && not option.empty() ? *why + " (" + option + ")" : why;
+}
+
+void OwnMessages::begin(RunContext& context)
+{
+  share_all_sleeps();                           // overheads of messages
+  messages_of_run() = new OwnMessages(context); // leaked, since ranks may still end while static objects are destroyed
+  context.describe_messages = [](const ConcernsRank& concerns) {
+    return messages_of_run()->descriptions_.describe_waits(concerns);
+  };
+}
+
+HostNetwork& OwnMessages::network()
+{
+  if (not network_) [[unlikely]] {
+    network_ = &context_.host_network();
+    waits_.set_by_calls(network_->by_calls());
+    rendezvous_.use(*network_, rendezvous_of(context_.fabric));
+  }
+  return *network_;
+}
+
+// ---- Starting requests -------------------------------------------------------------------------------------------
+
+bool OwnMessages::start(MPI_Request request)
+{
+  RequestLayout& fields = fields_of(request);
+  if (fields.source == MPI_PROC_NULL || fields.destination == MPI_PROC_NULL)
+    return false;
+  const bool receives = (fields.flags & simgrid::smpi::RECEIVE_FLAG) != 0;
+  if (not receives && (hosts_.of(fields.destination).gone || hosts_.of(fields.source).gone))
+    return false; // SMPI reports the error
+  prepare(fields, request);
+  ++started_;
+  if (is_one_sided(fields) && receives)
+    match(*std::exchange(one_sided_[calling_actor()], std::nullopt), request, static_cast<int>(fields.source),
+          fields.tag);
+  else if (receives)
+    post(request);
+  else
+    send(request);
+  if (not receives)
+    descriptions_.note_growth();
+  return true;
 }
 
 void OwnMessages::post(MPI_Request request)
@@ -181,20 +169,20 @@ void OwnMessages::send(MPI_Request request)
   fields.detached        = not synchronous && (buffered || detaches(fields.size));
   if (fields.detached)
     fields.flags |= ENDED_FLAG;
-  pay_for_send(fields);
+  overheads_.pay_for_send(fields);
 
   const Index number = new_message(request);
   if (is_one_sided(fields)) {
-    keep(messages_[number]);
+    sent_.keep(sent_[number]);
     leave(number);
     one_sided_[calling_actor()] = number;
     return;
   }
-  const auto endpoint = endpoints_.of(fields.destination, fields.comm);
-  const int source    = static_cast<int>(fields.source);
-  Message& message    = messages_[number];
-  const bool eager    = not synchronous && size < its.eager_below;
-  if (by_calls_ && not eager)
+  const auto endpoint  = endpoints_.of(fields.destination, fields.comm);
+  const int source     = static_cast<int>(fields.source);
+  SentMessage& message = sent_[number];
+  const bool eager     = not synchronous && size < its.eager_below;
+  if (waits_.by_calls() && not eager)
     message.asks = fields.source != fields.destination && not is_replayed(); // SimGrid's replay makes no calls
   if (matching_.collects(endpoint)) {
     matching_.collect(endpoint, number, source, fields.tag);
@@ -205,26 +193,19 @@ void OwnMessages::send(MPI_Request request)
     return;
   }
   if (message.detached)
-    keep(message);
+    sent_.keep(message);
   if (eager)
     leave(number);
 }
 
 OwnMessages::Index OwnMessages::new_message(MPI_Request request)
 {
-  const RequestLayout& fields = layout_of(request);
-  Index number                = messages_.size();
-  if (idle_.empty()) {
-    messages_.emplace_back();
-    note_growth(0);
-  } else {
-    number = idle_.back();
-    idle_.pop_back();
-  }
+  const RequestLayout& fields    = layout_of(request);
+  const Index number             = sent_.add();
   fields_of(request).real_source = static_cast<aid_t>(number); // SMPI does not read it for sends
-  const int from                 = place_of(fields.source).vertex;
-  const int to                   = place_of(fields.destination).vertex;
-  messages_[number]              = {.sender    = request,
+  const int from                 = hosts_.of(fields.source).vertex;
+  const int to                   = hosts_.of(fields.destination).vertex;
+  sent_[number]                  = {.sender    = request,
                                     .receive   = MPI_REQUEST_NULL,
                                     .type      = fields.type,
                                     .data      = static_cast<std::byte*>(fields.buffer),
@@ -253,7 +234,7 @@ std::optional<OwnMessages::Seen> OwnMessages::probe(aid_t source, int tag, MPI_C
                                      matched_source(source), matched_tag(tag));
   if (not found)
     return std::nullopt;
-  return Seen{found->source, found->tag, messages_[found->message].size};
+  return Seen{found->source, found->tag, sent_[found->message].size};
 }
 
 std::optional<OwnMessages::Taken> OwnMessages::extract(aid_t source, int tag, MPI_Comm comm)
@@ -277,23 +258,18 @@ bool OwnMessages::forget_next()
 void OwnMessages::cancel(MPI_Request request)
 {
   using namespace simgrid::smpi; // NOLINT(google-build-using-namespace): what requests are made of
-  const unsigned flags = layout_of(request).flags;
-  if ((flags & (MATCHED_FLAG | CANCELLED_FLAG | SHARED_FLAG)) != 0)
-    return;
-  if ((flags & RECEIVE_FLAG) != 0)
-    cancel_receive(request);
-  else
-    cancel_send(request);
-}
-
-void OwnMessages::cancel_receive(MPI_Request request)
-{
   RequestLayout& fields = fields_of(request);
+  if ((fields.flags & (MATCHED_FLAG | CANCELLED_FLAG | SHARED_FLAG)) != 0)
+    return;
+  if ((fields.flags & RECEIVE_FLAG) == 0) {
+    cancel_send(request);
+    return;
+  }
   matching_.cancel(static_cast<MessageMatching::Place>(fields.real_source));
-  if ((fields.flags & simgrid::smpi::PACKED_FLAG) != 0)
+  if ((fields.flags & PACKED_FLAG) != 0)
     std::free(std::exchange(fields.buffer, nullptr));
-  fields.flags |= simgrid::smpi::CANCELLED_FLAG;
-  end(request);
+  fields.flags |= CANCELLED_FLAG;
+  ends_.end(request);
 }
 
 // A message in flight still uses the network, but is dropped when it arrives.
@@ -301,7 +277,7 @@ void OwnMessages::cancel_send(MPI_Request request)
 {
   RequestLayout& fields = fields_of(request);
   const auto number     = static_cast<Index>(fields.real_source);
-  Message& message      = messages_[number];
+  SentMessage& message  = sent_[number];
   if (message.sender != request || not matching_.withdraw(endpoints_.of(fields.destination, fields.comm), number,
                                                           static_cast<int>(fields.source), fields.tag))
     return;
@@ -311,7 +287,7 @@ void OwnMessages::cancel_send(MPI_Request request)
   message.sender    = MPI_REQUEST_NULL;
   if (not message.left || message.arrived)
     forget(number);
-  end(request);
+  ends_.end(request);
 }
 
 } // namespace weft

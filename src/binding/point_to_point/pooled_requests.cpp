@@ -169,7 +169,7 @@ bool finish_pooled(MPI_Request* request, MPI_Status* status)
                           .cancelled  = 0};
     set_status_bytes(*status, static_cast<std::int64_t>(fields.real_size));
   }
-  OwnMessages::get()->pay_for_receives({request, 1});
+  OwnMessages::get()->overheads().pay_for_receives({request, 1});
   if ((fields.flags & SHARED_FLAG) == 0 || --unfinished_sends(*request) == 0)
     fields.flags |= FINISHED_FLAG;
   drop(*request);

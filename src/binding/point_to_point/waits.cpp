@@ -13,8 +13,8 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
 #include "binding/point_to_point/own_messages.hpp"
+#include "binding/requests/composed_waits.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>
@@ -82,14 +82,14 @@ void sleep_for_one(Requests requests)
   const Attendance attendance;
   if (std::ranges::any_of(requests, is_there))
     return;
-  OwnMessages& messages = *OwnMessages::get();
+  MessageWaits& waits = *MessageWaits::get();
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      messages.await(request);
-  messages.sleep_for_any();
+      waits.await(request);
+  waits.sleep_for_any();
   for (MPI_Request request : requests)
     if (waits_for_own(request))
-      messages.no_longer_await(request);
+      waits.no_longer_await(request);
 }
 
 /** Sleeps until all requests of weft's transport are complete and, if overheads do not vary, for the overheads of
@@ -99,19 +99,19 @@ void sleep_for_all(Requests requests)
   if (std::ranges::none_of(requests, waits_for_own))
     return;
   const Attendance attendance;
-  OwnMessages& messages = *OwnMessages::get();
-  int missing           = 0;
+  MessageWaits& waits = *MessageWaits::get();
+  int missing         = 0;
   for (MPI_Request request : requests)
     if (waits_for_own(request)) {
-      messages.await(request);
+      waits.await(request);
       ++missing;
     }
   if (missing == 0)
     return;
-  if (messages.pays_one_by_one())
-    messages.sleep(missing);
+  if (OwnMessages::get()->overheads().pays_one_by_one())
+    waits.sleep(missing);
   else
-    messages.sleep_and_pay(missing, requests);
+    waits.sleep_and_pay(missing, requests);
 }
 
 /** Sets the statuses of inactive requests and of MPI_PROC_NULL, as SMPI does first. */
@@ -157,9 +157,9 @@ int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses)
   bool truncated = false;
   while (true) {
     bool pending = false;
-    if (not OwnMessages::get()->pays_one_by_one())
+    if (not OwnMessages::get()->overheads().pays_one_by_one())
       sleep_for_all(requests);
-    OwnMessages::get()->pay_for_receives(requests);
+    OwnMessages::get()->overheads().pay_for_receives(requests);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (is_there(requests[i])) {
         MPI_Status status;
@@ -224,9 +224,9 @@ WEFT_INTERPOSED int Request::waitany(int count, MPI_Request* requests, MPI_Statu
   }
   for (MPI_Request request : all)
     if (weft::waits_for_own(request))
-      weft::OwnMessages::get()->give_activity(request);
-  if (weft::OwnMessages* const messages = weft::OwnMessages::get())
-    messages->begin_wait();
+      weft::OwnMessages::get()->ends().give_activity(request);
+  if (weft::MessageWaits* const waits = weft::MessageWaits::get())
+    waits->begin();
   return THEIRS(count, requests, status);
 }
 
@@ -253,7 +253,7 @@ WEFT_INTERPOSED int Request::test(MPI_Request* request, MPI_Status* status, int*
   }
   static const bool COSTS = simgrid::config::get_value<double>("smpi/test") > 0;
   if (COSTS) { // the request may complete during the test
-    weft::OwnMessages::get()->give_activity(*request);
+    weft::OwnMessages::get()->ends().give_activity(*request);
     return THEIRS(request, status, flag);
   }
   Status::empty(status);

@@ -2,10 +2,6 @@
 /* Waiting for requests of weft's transport, for direct calls and long lists. */
 #pragma once
 
-#include "binding/observe/profile.hpp"
-#include "binding/point_to_point/own_messages.hpp"
-#include "binding/ranks/current.hpp"
-
 #include <smpi/smpi.h>
 
 #include <span>
@@ -18,21 +14,5 @@ bool are_plain(std::span<const MPI_Request> requests);
 int wait_for_plain(std::span<MPI_Request> requests, MPI_Status* statuses);
 /** Waits for an active request of pooled_request() like MPI_Wait. Returns MPI_SUCCESS or MPI_ERR_TRUNCATE. */
 int wait_for_pooled(MPI_Request* request, MPI_Status* status);
-
-/** Scope in which the MPI library of the current rank progresses while it waits. Messages may complete when the scope
- * begins. */
-class Attendance {
-  bool begins_ = OwnMessages::get()->by_calls() && Profile::get().begin_attending(current_actor());
-
-public:
-  Attendance()                             = default;
-  Attendance(const Attendance&)            = delete;
-  Attendance& operator=(const Attendance&) = delete;
-  ~Attendance()
-  {
-    if (begins_)
-      Profile::get().end_attending(current_actor());
-  }
-};
 
 } // namespace weft

@@ -16,7 +16,7 @@ struct Search {
 
 int add_library(dl_phdr_info* library, std::size_t /*size*/, void* search)
 {
-  auto& [names, found]        = *static_cast<Search*>(search);
+  auto& [names, found] = *static_cast<Search*>(search);
   // Folders do not count: programs are copied to temporary folders, whose names begin like those of weft's libraries.
   const std::string_view path = library->dlpi_name;
   const std::string_view file = path.substr(path.rfind('/') + 1);

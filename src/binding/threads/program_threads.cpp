@@ -306,9 +306,9 @@ int interrupt_signal()
 
 void install_interrupt()
 {
-  threads().fragile = code_of_libraries({"", "libc.so", "ld-linux", "libstdc++.so", "libgcc_s.so", "libgfortran.so", "libquadmath.so",
-                                         "libsimgrid.so", "libweft.so", "weft-malloc.so", "weft-mimalloc.so",
-                                         "weft-newer-symbols.so"});
+  threads().fragile =
+      code_of_libraries({"", "libc.so", "ld-linux", "libstdc++.so", "libgcc_s.so", "libgfortran.so", "libquadmath.so",
+                         "libsimgrid.so", "libweft.so", "weft-malloc.so", "weft-mimalloc.so", "weft-newer-symbols.so"});
   struct sigaction action{};
   action.sa_sigaction = on_interrupt;
   // Further signals may arrive before the handler ends, while the interrupted rank waits.

@@ -178,9 +178,9 @@ void on_sample(int /*signum*/, siginfo_t* /*info*/, void* interrupted)
 
 void start_watch()
 {
-  fragile_code() = code_of_libraries({"libc.so", "ld-linux", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libgfortran.so",
-                                      "libsimgrid.so", "libweft.so", "weft-malloc.so", "weft-mimalloc.so",
-                                      "weft-newer-symbols.so"});
+  fragile_code() =
+      code_of_libraries({"libc.so", "ld-linux", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libgfortran.so",
+                         "libsimgrid.so", "libweft.so", "weft-malloc.so", "weft-mimalloc.so", "weft-newer-symbols.so"});
   struct sigaction action{};
   action.sa_sigaction = on_sample;
   action.sa_flags     = SA_SIGINFO | SA_RESTART | SA_NODEFER; // others run before it ends

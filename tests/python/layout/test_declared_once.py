@@ -60,7 +60,7 @@ EXAMPLES = [
                 "src/binding/entries/tools/control_variables.cpp",
                 "src/binding/messages/fabric_messages.cpp",
                 "src/binding/platform.cpp",
-                "src/binding/platform/fabric_zone.cpp",
+                "src/binding/platform/fabric_resources.cpp",
                 "src/binding/platform/platform_network.cpp",
                 "src/binding/settings/settings.cpp",
             }

@@ -8,12 +8,12 @@
 #include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/polls/nap.hpp"
 #include "binding/entries/requests/some_requests.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
-#include "binding/point_to_point/kept_error.hpp"
 #include "binding/point_to_point/own_messages.hpp"
-#include "binding/point_to_point/request_list.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/requests/composed_waits.hpp"
+#include "binding/requests/kept_error.hpp"
+#include "binding/requests/request_list.hpp"
 #include "binding/run/request.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/simulated_thread.hpp"
@@ -290,7 +290,7 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
       continue;
     const RequestLayout& layout = simgrid::smpi::layout_of(request);
     if (simgrid::smpi::is_own(request)) {
-      OwnMessages::get()->tell_of_ends([](MPI_Request ended) { wake_watchers(ended); });
+      OwnMessages::get()->ends().tell_of_ends([](MPI_Request ended) { wake_watchers(ended); });
       poller.watch(request);
     } else if (layout.action) {
       poller.watch(layout.action.get());
@@ -560,12 +560,12 @@ WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Stat
     iprobe(source, tag, comm, &flag, status);
     if (flag != 0)
       return;
-    weft::OwnMessages* const own = weft::OwnMessages::get();
-    if (own)
-      own->begin_probe(source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm->group()->actor(source), tag, comm);
+    weft::MessageWaits* const waits = weft::MessageWaits::get();
+    if (waits)
+      waits->begin_probe(source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm->group()->actor(source), tag, comm);
     poller.await_message(messages);
-    if (own)
-      own->end_probe();
+    if (waits)
+      waits->end_probe();
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include "binding/abi/original.hpp"
 #include "binding/abi/private_abi.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
+#include "binding/requests/composed_waits.hpp"
 #include "binding/run/request.hpp"
 
 #include <array>

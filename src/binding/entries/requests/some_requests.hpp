@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #pragma once
 
-#include "binding/point_to_point/request_list.hpp"
+#include "binding/requests/request_list.hpp"
 
 #include <smpi/smpi.h>
 

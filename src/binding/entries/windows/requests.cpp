@@ -3,7 +3,7 @@
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/entries/requests/composed.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
+#include "binding/requests/composed_waits.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/point_to_point/request_list.hpp"
+#include "binding/requests/request_list.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/point_to_point/composed_waits.hpp"
-#include "binding/point_to_point/own_messages.hpp"
-#include "binding/point_to_point/waits.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/requests/composed_waits.hpp"
+#include "binding/requests/message_waits.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/simulated_thread.hpp"
 
@@ -46,7 +45,7 @@ void (*&told_of_ends())(const void*)
 
 bool are_kept()
 {
-  static const bool KEPT = OwnMessages::get() && is_on(TuningId::waits) && calls_are_direct();
+  static const bool KEPT = MessageWaits::get() && is_on(TuningId::waits) && calls_are_direct();
   return KEPT;
 }
 
@@ -254,7 +253,7 @@ int RequestList::test(std::size_t position, MPI_Status* status, int* flag)
 void RequestList::sleep()
 {
   awaited_ = true;
-  OwnMessages::get()->sleep_for_any();
+  MessageWaits::get()->sleep_for_any();
   awaited_ = false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/point_to_point/endpoints.hpp"
+#include "binding/requests/endpoints.hpp"
 
 #include "binding/abi/private_abi.hpp"
 #include "binding/ranks/communicator_numbers.hpp"

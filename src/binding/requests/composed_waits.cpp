@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/point_to_point/composed_waits.hpp"
+#include "binding/requests/composed_waits.hpp"
 
 #include "binding/abi/private_abi.hpp"
 
