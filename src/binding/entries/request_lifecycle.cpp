@@ -20,6 +20,7 @@
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"
 #include "binding/requests/composed_waits.hpp"
+#include "binding/requests/poller.hpp"
 #include "binding/requests/request_list.hpp"
 #include "binding/run/request.hpp"
 

@@ -3,6 +3,7 @@
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/kernel_scope.hpp"
+#include "binding/requests/poller.hpp"
 #include "model/host/mpi_model.hpp"
 
 #include <algorithm>
@@ -89,8 +90,7 @@ void OwnMessages::due(std::uint64_t /*what*/)
 {
   for (const auto& [message, receive, source, tag] : matching_.end_instant())
     match(message, request_of(receive), source, tag);
-  if (told_of_message_)
-    std::ranges::for_each(receivers_, told_of_message_);
+  std::ranges::for_each(receivers_, tell_receiver);
   receivers_.clear();
   instant_ends_ = false;
   std::swap(leaving_, left_);

@@ -67,9 +67,8 @@ class OwnMessages : public Receiving, public Due {
   ActorMap<std::optional<Index>> next_received_;
   ActorMap<std::optional<Index>> one_sided_;      // by caller: data of a one-sided call, whose receive follows
   std::unordered_map<Index, std::string> failed_; // messages that a receive has not met yet
-  std::uint64_t started_          = 0;            // number of requests started
-  bool instant_ends_              = false;        // due() will be called
-  void (*told_of_message_)(aid_t) = nullptr;
+  std::uint64_t started_ = 0;                     // number of requests started
+  bool instant_ends_     = false;                 // due() will be called
 
   HostNetwork& network();
   void post(MPI_Request request);
@@ -127,8 +126,6 @@ public:
   bool detaches(std::size_t size) { return Bytes(static_cast<double>(size)) < network().costs.detached_below; }
   /** Returns the host of an actor; null if the actor has ended. */
   simgrid::s4u::Host* host_of(aid_t actor) { return hosts_.of(actor).host; }
-  /** Registers a callback for each receiver of a message that a probe finds only at the end of the instant. */
-  void tell_of_messages(void (*told)(aid_t)) { told_of_message_ = told; }
 
   void arrived(std::uint64_t message) override;
   void failed(std::uint64_t message, const std::string& why) override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/request_ends.hpp"
 
+#include "binding/requests/poller.hpp"
 #include "binding/requests/request_list.hpp"
 #include "binding/run/diagnosis.hpp"
 
@@ -41,8 +42,7 @@ void RequestEnds::end(MPI_Request request)
     fields.flags |= AWAITED_FLAG;
   if ((fields.flags & AWAITED_FLAG) != 0)
     waits_.end(request);
-  if (told_)
-    told_(request);
+  wake_watchers(request);
   release(request);
 }
 

@@ -19,7 +19,6 @@ class RequestEnds {
   std::unordered_map<MPI_Request, std::shared_ptr<RequestSignal>>
       activities_;                                        // signals of requests that have an activity
   std::unordered_map<MPI_Request, std::string> failures_; // by request that has not been finished yet
-  void (*told_)(MPI_Request) = nullptr;
 
   static void release(MPI_Request request);
 
@@ -34,8 +33,6 @@ public:
   void check(MPI_Request request);
   /** Gives a pending request an activity, for SMPI to wait for and test. */
   void give_activity(MPI_Request request);
-  /** Registers a callback for the completion of each request. */
-  void tell_of_ends(void (*told)(MPI_Request)) { told_ = told; }
 };
 
 } // namespace weft

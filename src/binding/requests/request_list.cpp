@@ -6,6 +6,7 @@
 #include "binding/ranks/current.hpp"
 #include "binding/requests/composed_waits.hpp"
 #include "binding/requests/message_waits.hpp"
+#include "binding/requests/poller.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/simulated_thread.hpp"
 
@@ -35,12 +36,6 @@ ActorMap<std::unique_ptr<ListsOfRank>>& all_lists()
   static auto* const ALL =
       new ActorMap<std::unique_ptr<ListsOfRank>>; // leaked, since ranks may end during static destruction
   return *ALL;
-}
-
-void (*&told_of_ends())(const void*)
-{
-  static void (*told)(const void*) = nullptr;
-  return told;
 }
 
 bool are_kept()
@@ -182,11 +177,6 @@ RequestList* RequestList::find(std::span<MPI_Request> requests)
 
 // ---- Reports -----------------------------------------------------------------------------------------------------
 
-void RequestList::tell_of_ends(void (*told)(const void* list))
-{
-  told_of_ends() = told;
-}
-
 bool RequestList::note_end(MPI_Request request, aid_t owner)
 {
   const auto* const its = all_lists().find(owner);
@@ -204,8 +194,7 @@ bool RequestList::note_end(MPI_Request request, aid_t owner)
     list->states_[position] = State::ended;
     list->ended_.insert(position);
     awaited = std::exchange(list->awaited_, false) || awaited;
-    if (told_of_ends())
-      told_of_ends()(list.get());
+    wake_watchers(list.get());
   }
   return awaited;
 }

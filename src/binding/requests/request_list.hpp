@@ -54,8 +54,6 @@ public:
   static void note_start(MPI_Request request, aid_t owner);
   /** Returns whether @p owner sleeps until one of several requests, including @p request, is complete. */
   static bool awaits(MPI_Request request, aid_t owner);
-  /** Registers a callback for each completion of a request, with its list. */
-  static void tell_of_ends(void (*told)(const void* list));
 
   bool any_pending() const { return pending_ > 0; }
   bool any_ended() const { return not ended_.empty(); }

@@ -2,11 +2,12 @@
 #include "binding/entries/polls/idle_calls.hpp"
 
 #include "binding/entries/frame/current_run.hpp"
-#include "binding/entries/polls/nap.hpp"
+
 #include "binding/observe/computation_clock.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
+#include "binding/requests/nap.hpp"
 #include "binding/threads/program_threads.hpp"
 
 #include <algorithm>
@@ -51,12 +52,18 @@ void wake_all(double /*delta*/)
     nap->wake(1);
 }
 
+double duration_of_poll()
+{
+  static const double DURATION = poll_duration(current_run().fabric);
+  return DURATION;
+}
+
 /** Nap that any event ends. */
 class LightNap {
   Nap nap_;
 
 public:
-  explicit LightNap(std::int64_t polls) : nap_(polls)
+  explicit LightNap(std::int64_t polls) : nap_(polls, duration_of_poll())
   {
     static const bool HEARS = (sg::Engine::on_time_advance_cb(wake_all), true);
     if (HEARS && polls > 1)
@@ -132,7 +139,7 @@ public:
     LightNap nap(std::max<std::int64_t>(1, (in_a_row_ - free_) / IDLE_ADVANCE));
     prepaid_ = nap.sleep() - 1;
     in_a_row_ -= std::exchange(free_, FREE_LATER) - FREE_LATER;
-    current_run().core_noise.pay(Seconds(poll_duration()));
+    current_run().core_noise.pay(Seconds(duration_of_poll()));
     smpi_bench_begin();
     time_ = sg::Engine::get_clock();
   }

@@ -6,25 +6,21 @@
 #include "binding/abi/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
-#include "binding/entries/polls/nap.hpp"
 #include "binding/entries/requests/some_requests.hpp"
-#include "binding/point_to_point/own_messages.hpp"
-#include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/requests/composed_waits.hpp"
 #include "binding/requests/kept_error.hpp"
+#include "binding/requests/message_waits.hpp"
+#include "binding/requests/poller.hpp"
 #include "binding/requests/request_list.hpp"
 #include "binding/run/request.hpp"
 #include "binding/settings/tunings.hpp"
-#include "binding/threads/simulated_thread.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 #include <xbt/config.hpp>
 
@@ -33,9 +29,6 @@ using simgrid::smpi::RequestLayout;
 
 namespace weft {
 namespace {
-
-/** Consecutive failed polls per prepaid poll. */
-constexpr std::int64_t ADVANCE = 16;
 
 /** Returns whether weft charges polls instead of SMPI's @p option, and disables the option if so. */
 bool take_over(const char* option)
@@ -64,178 +57,6 @@ bool smpi_writes_actions()
   static const bool WRITES = simgrid::config::get_value<bool>("tracing") &&
                              simgrid::config::get_value<std::string>("tracing/smpi/format") == "TI";
   return WRITES;
-}
-
-/** Naps by the activity or request that may end them early. */
-std::unordered_multimap<const void*, Nap*>& watchers()
-{
-  static auto* const ALL = new std::unordered_multimap<const void*, Nap*>; // ranks may outlive static objects
-  return *ALL;
-}
-
-void wake_watchers(const void* watched);
-
-struct Probed {
-  int source;
-  int tag;
-  MPI_Comm comm;
-  bool operator==(const Probed&) const = default;
-};
-
-/** Polling state of a rank. */
-class Poller {
-  std::int64_t in_a_row_ = 0;        // failed polls without other simulated time in between
-  std::int64_t prepaid_  = 0;        // further polls for which the rank has already slept
-  double last_           = -1;       // time after the last of them
-  std::vector<const void*> watched_; // activities that the current row of polls tests; compared, never dereferenced
-  std::size_t next_watched_ = 0;     // loops test the same activities again
-  std::vector<Probed> probed_;       // failed probes since the last message was sent to the rank
-  unsigned messages_ = 0;            // number of messages sent to the rank
-  Nap* nap_          = nullptr;
-  bool for_messages_ = false; // the next message ends the nap
-
-  void nap(std::int64_t polls, bool watch);
-
-public:
-  static Poller& of_this_rank();
-
-  /** Starts a new row if time has passed since the last poll. */
-  void begin()
-  {
-    if (last_ != sg::Engine::get_clock())
-      end_row();
-  }
-  void end_row()
-  {
-    in_a_row_ = 0;
-    prepaid_  = 0;
-    watched_.clear();
-    next_watched_ = 0;
-    probed_.clear();
-  }
-  void watch(const void* activity);
-  bool has_probed(const Probed& what) const { return std::ranges::find(probed_, what) != probed_.end(); }
-  unsigned messages() const { return messages_; }
-  /** Records that a probe failed after @p messages messages had been sent. */
-  void note_probe(const Probed& what, unsigned messages)
-  {
-    if (messages == messages_)
-      probed_.push_back(what);
-  }
-  /** Charges a failed poll. @return false if a message has been sent at this very instant: the probe must then be
-   * repeated, at no cost */
-  bool pay();
-  void message_sent()
-  {
-    ++messages_;
-    probed_.clear();
-    if (nap_ && for_messages_)
-      nap_->wake(0); // the order of poll and message at one instant makes no difference
-  }
-  /** Sleeps until more than @p messages have been sent to the rank. */
-  void await_message(unsigned messages);
-};
-
-ActorMap<std::unique_ptr<Poller>>& pollers()
-{
-  static auto* const ALL = new ActorMap<std::unique_ptr<Poller>>;
-  return *ALL;
-}
-
-Poller& Poller::of_this_rank()
-{
-  std::unique_ptr<Poller>& poller = pollers()[calling_actor()];
-  if (not poller) {
-    poller = std::make_unique<Poller>();
-    if (OwnMessages* const messages = OwnMessages::get())
-      messages->tell_of_messages(tell_receiver);
-  }
-  return *poller;
-}
-
-void Poller::watch(const void* activity)
-{
-  if (next_watched_ >= watched_.size())
-    next_watched_ = 0;
-  if (next_watched_ < watched_.size() && watched_[next_watched_] == activity) {
-    ++next_watched_;
-    return;
-  }
-  const auto found = std::ranges::find(watched_, activity);
-  next_watched_    = static_cast<std::size_t>(found - watched_.begin()) + 1;
-  if (found == watched_.end())
-    watched_.push_back(activity);
-}
-
-void Poller::nap(std::int64_t polls, bool watch)
-{
-  struct Asleep {
-    Poller& poller;
-    Nap nap;
-    bool watches;
-    Asleep(Poller& its_poller, std::int64_t polls, bool watch) : poller(its_poller), nap(polls), watches(watch)
-    {
-      poller.nap_ = &nap;
-      for (const void* activity : watched())
-        watchers().emplace(activity, &nap);
-    }
-    Asleep(const Asleep&)            = delete;
-    Asleep& operator=(const Asleep&) = delete;
-    ~Asleep()
-    {
-      poller.nap_ = nullptr;
-      for (const void* activity : watched()) {
-        const auto [first, last] = watchers().equal_range(activity);
-        watchers().erase(std::find_if(first, last, [this](const auto& entry) { return entry.second == &nap; }));
-      }
-    }
-    std::span<const void* const> watched() const
-    {
-      return watches ? std::span(poller.watched_) : std::span<const void* const>();
-    }
-  } asleep(*this, polls, watch);
-  asleep.nap.sleep();
-  prepaid_ = asleep.nap.polls() - 1;
-}
-
-bool Poller::pay()
-{
-  ++in_a_row_;
-  if (prepaid_ > 0) {
-    --prepaid_;
-    return true;
-  }
-  const std::int64_t polls = std::max<std::int64_t>(1, in_a_row_ / ADVANCE);
-  for_messages_            = not probed_.empty();
-  smpi_bench_end(); // so that other ranks' computation is not charged to this one
-  nap(polls, polls > 1);
-  const bool paid = prepaid_ >= 0;
-  if (paid) {
-    current_run().core_noise.pay(Seconds(poll_duration()));
-  } else {
-    prepaid_ = 0;
-    --in_a_row_;
-  }
-  smpi_bench_begin();
-  last_ = sg::Engine::get_clock();
-  return paid;
-}
-
-void Poller::await_message(unsigned messages)
-{
-  if (messages != messages_)
-    return;
-  for_messages_ = true;
-  nap(0, false);
-  end_row();
-}
-
-void wake_watchers(const void* watched)
-{
-  if (watchers().empty())
-    return;
-  const auto [first, last] = watchers().equal_range(watched);
-  std::for_each(first, last, [](const auto& entry) { entry.second->wake(1); });
 }
 
 enum class RequestState { inactive, pending, ended };
@@ -290,7 +111,6 @@ void watch(Poller& poller, std::span<const MPI_Request> requests)
       continue;
     const RequestLayout& layout = simgrid::smpi::layout_of(request);
     if (simgrid::smpi::is_own(request)) {
-      OwnMessages::get()->ends().tell_of_ends([](MPI_Request ended) { wake_watchers(ended); });
       poller.watch(request);
     } else if (layout.action) {
       poller.watch(layout.action.get());
@@ -314,10 +134,9 @@ Found look_at(RequestList* list, std::span<const MPI_Request> requests)
 /** Charges the current rank for a failed poll of @p requests, which are those of @p list, if there is one. */
 void pay_for(std::span<const MPI_Request> requests, RequestList* list = nullptr)
 {
-  Poller& poller = Poller::of_this_rank();
+  Poller& poller = Poller::of_this_rank(current_run());
   poller.begin();
   if (list) {
-    RequestList::tell_of_ends(wake_watchers);
     poller.watch(list);
   } else {
     watch(poller, requests);
@@ -327,7 +146,7 @@ void pay_for(std::span<const MPI_Request> requests, RequestList* list = nullptr)
 
 void end_row()
 {
-  Poller::of_this_rank().end_row();
+  Poller::of_this_rank(current_run()).end_row();
 }
 
 /** Counts a test of requests none of which is active. */
@@ -485,7 +304,7 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
   MPI_Status seen;
   if (status == MPI_STATUS_IGNORE)
     status = &seen;
-  Poller& poller = Poller::of_this_rank();
+  Poller& poller = Poller::of_this_rank(current_run());
   poller.begin();
   const Probed what{source, tag, comm};
   do {
@@ -515,17 +334,6 @@ void take_over_polls()
   probes_are_ours();
 }
 
-void tell_receiver(aid_t receiver)
-{
-  const auto tell = [](aid_t actor) {
-    if (const auto* const poller = pollers().find(actor); poller && *poller)
-      (*poller)->message_sent();
-  };
-  tell(receiver);
-  for (const aid_t thread : threads_of_rank(receiver))
-    tell(thread);
-}
-
 bool look_at_request(MPI_Request request, MPI_Status* status)
 {
   RequestSignal::make_activities();
@@ -553,7 +361,7 @@ WEFT_INTERPOSED void Request::probe(int source, int tag, MPI_Comm comm, MPI_Stat
   static const auto THEIRS = weft::original(&Request::probe);
   if (not weft::probes_are_ours())
     return THEIRS(source, tag, comm, status);
-  weft::Poller& poller = weft::Poller::of_this_rank();
+  weft::Poller& poller = weft::Poller::of_this_rank(weft::current_run());
   while (true) {
     const unsigned messages = poller.messages();
     int flag                = 0;

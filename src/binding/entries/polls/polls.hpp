@@ -36,8 +36,6 @@ int polled_Iprobe(decltype(&PMPI_Iprobe) next_definition, int source, int tag, M
  * within other calls (MPI_Waitsome), whose cost must not depend on earlier polls of the rank. */
 void take_over_polls();
 
-/** Tells the poller of a rank, by its actor, that a message has been sent to the rank. */
-void tell_receiver(aid_t receiver);
 /** Returns whether a request is complete or inactive, and sets its status if so. */
 bool look_at_request(MPI_Request request, MPI_Status* status);
 /** Charges the current rank one failed poll of several requests. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-#include "binding/entries/polls/nap.hpp"
+#include "binding/requests/nap.hpp"
 
 #include "binding/abi/private_abi.hpp"
-#include "binding/entries/frame/current_run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +12,15 @@ using simgrid::kernel::timer::Timer;
 
 namespace weft {
 
-double poll_duration()
+double poll_duration(const Fabric& fabric)
 {
-  static const double VALUE = current_run().fabric.mpi().value_or(MpiModel()).poll_overhead.value();
-  return VALUE;
+  return fabric.mpi().value_or(MpiModel()).poll_overhead.value();
 }
 
-Nap::Nap(std::int64_t polls) : rank_(sg::Actor::self()->get_impl()), start_(sg::Engine::get_clock()), polls_(polls) {}
+Nap::Nap(std::int64_t polls, double poll)
+    : rank_(sg::Actor::self()->get_impl()), start_(sg::Engine::get_clock()), polls_(polls), poll_(poll)
+{
+}
 
 Nap::~Nap()
 {
@@ -41,7 +42,7 @@ void Nap::set_timer(double date)
 void Nap::sleep()
 {
   if (polls_ > 0)
-    set_timer(start_ + static_cast<double>(polls_) * poll_duration());
+    set_timer(start_ + static_cast<double>(polls_) * poll_);
   rank_->yield();
 }
 
@@ -53,9 +54,9 @@ void Nap::wake(std::int64_t fewest)
   if (polls_ == 0)
     return set_timer(sg::Engine::get_clock());
   constexpr double ROUNDING = 1e-6; // fraction of a poll
-  const double begun        = std::ceil((sg::Engine::get_clock() - start_) / poll_duration() - ROUNDING);
+  const double begun        = std::ceil((sg::Engine::get_clock() - start_) / poll_ - ROUNDING);
   polls_                    = std::clamp(static_cast<std::int64_t>(begun), fewest, polls_);
-  set_timer(start_ + static_cast<double>(polls_) * poll_duration());
+  set_timer(start_ + static_cast<double>(polls_) * poll_);
 }
 
 } // namespace weft
