@@ -831,7 +831,10 @@ def summary(record: RecordData) -> str:
     if not isinstance(merged, UnsetType):
         if merged.merged_updates > 0:
             longest = format_seconds(merged.longest_s)
-            where += f", flows merged over at most {longest} ({merged.most_flows:,} at once)"
+            where += (
+                f", rates updated every {longest} at most"
+                f" while {merged.most_flows:,} flows shared links"
+            )
         if merged.queued > 0:
             where += f", {plural(merged.queued, 'short message')} queued at links"
     return f"{where}: simulated time {format_seconds(record.simulated_time_s)}"

@@ -49,7 +49,7 @@ def test_a_crowd_is_merged_within_one_percent(program: str) -> None:
     assert 0 < merged.longest_s < 0.1 * usual.simulated_time_s
     assert isinstance(exact.resolution, UnsetType)
     assert time_of(usual) == pytest.approx(time_of(exact), rel=0.01)
-    assert "flows merged over at most" in str(usual).splitlines()[-1]
+    assert "rates updated every" in str(usual).splitlines()[-1]
 
 
 def test_a_resolution_applies_to_few_messages_too(program: str) -> None:
