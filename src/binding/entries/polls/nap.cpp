@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/polls/nap.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/actors.hpp"
 #include "binding/entries/frame/current_run.hpp"
 
 #include <algorithm>
