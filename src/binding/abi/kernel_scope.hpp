@@ -4,7 +4,7 @@
  * immediately, as in the kernel. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/contexts.hpp"
 
 namespace weft {
 

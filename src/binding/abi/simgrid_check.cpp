@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "binding/abi/interposed_symbol.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,10 @@
 namespace weft {
 namespace {
 
-/** Versions whose sources private_abi.hpp was compared with; src/smpi/include is identical in both. */
+static_assert(SIMGRID_VERSION >= 40000 && SIMGRID_VERSION < 50000,
+              "weft knows the private symbols of SimGrid 4; compare kernel/ and smpi/ with another version's sources");
+
+/** Versions whose sources kernel/ and smpi/ were compared with; src/smpi/include is identical in both. */
 constexpr std::array CHECKED{std::pair{4, 0}, std::pair{4, 1}};
 
 [[noreturn]] void refuse(const std::string& difference)

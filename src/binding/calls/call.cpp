@@ -2,7 +2,6 @@
 #include "binding/calls/call.hpp"
 
 #include "base/error.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/data/host_data.hpp"
 #include "binding/mechanisms/offload.hpp"
 #include "binding/observe/profile.hpp"

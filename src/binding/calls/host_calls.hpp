@@ -3,7 +3,7 @@
  * One function per collective, shared by the blocking and the non-blocking form. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/data/descriptions.hpp"
 #include "binding/data/handles.hpp"

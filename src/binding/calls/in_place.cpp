@@ -7,7 +7,7 @@
  * also pass through here. */
 #include "binding/calls/in_place.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/host_data.hpp"

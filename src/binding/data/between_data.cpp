@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/between_data.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/operations.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 /* Blocks of ranks' buffers in calls that only move data: their location, and how they are copied. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/sides.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/descriptions.hpp"
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/data/handles.hpp"
 #include "binding/ranks/counts_summary.hpp"
 #include "binding/ranks/places.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/elements.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/datatypes/type_maps.hpp"
 #include "mpi/names.hpp"
 

@@ -2,7 +2,8 @@
 #include "binding/data/exchange.hpp"
 
 #include "base/prefetch.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/operations.hpp"
 #include "binding/data/elements.hpp"
 #include "model/switch/fixed_point.hpp"
 #include "mpi/names.hpp"

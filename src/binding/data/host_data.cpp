@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/data/host_data.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/operations.hpp"
 #include "binding/data/blocks.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/handles.hpp"

@@ -3,7 +3,9 @@
  * which also define packing and unpacking. SMPI puts the second element of a type at the end of the first one's data,
  * ignores the order of displacements and overlapping members, and pads no structures. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/operations.hpp"
 #include "binding/datatypes/packing.hpp"
 #include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/datatypes/type_contents.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 
 #include <unordered_map>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/dynamic/leaders_meeting.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/intercommunicators/making.hpp"
 #include "binding/process/process.hpp"

@@ -2,6 +2,7 @@
 #include "binding/dynamic/spawn_hosts.hpp"
 
 #include "base/error.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/dynamic/spawn_refusal.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/world_placeholder.hpp"

@@ -3,7 +3,8 @@
 
 #include "base/error.hpp"
 #include "binding/abi/kernel_scope.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/dynamic/leaders_meeting.hpp"
 #include "binding/dynamic/spawn_hosts.hpp"

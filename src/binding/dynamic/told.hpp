@@ -2,7 +2,8 @@
 /* Results that one rank broadcasts to a communicator. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 
 #include <memory>
 

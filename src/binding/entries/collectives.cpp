@@ -2,7 +2,8 @@
 #include "binding/entries/collectives.hpp"
 
 #include "base/error.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/descriptions.hpp"

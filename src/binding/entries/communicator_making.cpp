@@ -20,7 +20,8 @@
 #include "binding/entries/communicator_making.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/collectives.hpp"
 #include "binding/entries/frame/current_run.hpp"

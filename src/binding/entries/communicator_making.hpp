@@ -2,7 +2,6 @@
 /* Helpers of functions that create communicators. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/observe/traced_call.hpp"

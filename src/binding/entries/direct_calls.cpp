@@ -3,7 +3,11 @@
 
 #include "binding/entries/rank_exit.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/handles.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"

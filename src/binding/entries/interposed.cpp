@@ -4,7 +4,8 @@
  * `weft run` does with LD_PRELOAD. */
 #include "base/recycling_allocator.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/calls/call_plan.hpp"
 #include "binding/calls/host_calls.hpp"

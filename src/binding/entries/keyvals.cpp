@@ -3,7 +3,8 @@
  * confuses kinds. Here the kinds use different numbers, and a keyval of the wrong kind is refused (for attributes of
  * communicators, by SMPI itself). */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/windows.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 
 #include <algorithm>

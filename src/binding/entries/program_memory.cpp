@@ -10,7 +10,6 @@
  * Libraries free and enlarge folded memory of the program (getline, std::string), so weft's allocator asks about
  * pointers that neither of its parts can have allocated. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 
 #include <smpi/smpi.h>
 #include <smpi/smpi_helpers_internal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/rank_exit.hpp"
 
+#include "binding/abi/kernel/contexts.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/process/exit_handlers.hpp"
 #include "binding/process/fortran.hpp"

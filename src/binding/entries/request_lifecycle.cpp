@@ -12,8 +12,9 @@
  * and the message is received (MPI 4.1, 3.8.4: either the cancellation succeeds, or the communication does).
  *
  * A message may end within an element of a derived type (MPI 4.1, 3.2.4); SMPI unpacks whole elements only. */
+#include "binding/abi/kernel/activities.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/entries/polls/polls.hpp"

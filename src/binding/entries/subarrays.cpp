@@ -3,7 +3,7 @@
  * its smpi_datatype.cpp), so that consecutive elements of a message overlap; MPI gives it the
  * extent of the whole array (MPI 4.1, section 5.1.3). SMPI refuses an element that is not committed. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/datatypes/type_contents.hpp"
 
 #include <smpi/smpi.h>

@@ -7,6 +7,7 @@
  * create communicators are in communicator_making.cpp, file functions in files/. Other functions take no time in SMPI,
  * or do not exist in SMPI, or are MPI_Init_thread, which calls MPI_Init. */
 #include "binding/abi/original.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/in_place.hpp"
 #include "binding/entries/direct_calls.hpp"
 #include "binding/entries/frame/current_run.hpp"

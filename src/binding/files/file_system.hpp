@@ -3,6 +3,7 @@
  * record. */
 #pragma once
 
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/files/file_store.hpp"
 #include "binding/files/open_file.hpp"
 #include "binding/files/storage_network.hpp"

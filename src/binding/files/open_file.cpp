@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/files/open_file.hpp"
 
+#include "binding/abi/smpi/error_handlers.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/files/type_extents.hpp"
 

@@ -2,7 +2,8 @@
 /* Open files: the state shared by the ranks of a communicator, and the object behind an MPI_File. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/files/file_steps.hpp"
 #include "binding/files/file_store.hpp"
 #include "binding/ranks/sleep.hpp"

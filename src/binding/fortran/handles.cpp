@@ -2,7 +2,7 @@
 #include "binding/fortran/handles.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/datatypes/fortran_types.hpp"
 
 namespace weft::fortran {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/fortran/sentinels.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/fortran_constants.hpp"
 
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {

@@ -12,7 +12,7 @@
 #include "binding/jobs/predefined_handles.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/jobs/jobs.hpp"
 #include "binding/ranks/world_placeholder.hpp"
 #include "binding/settings/settings.hpp"

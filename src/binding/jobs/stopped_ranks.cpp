@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/jobs/stopped_ranks.hpp"
 
+#include "binding/abi/kernel/actors.hpp"
 #include "binding/abi/kernel_scope.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/threads/simulated_thread.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "binding/messages/host_network.hpp"
 
 #include "base/error.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/host_extensions.hpp"
 #include "binding/observe/profile.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/observe/call_trace.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"

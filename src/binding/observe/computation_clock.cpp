@@ -10,7 +10,7 @@
 #include "binding/observe/computation_clock.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 #include "binding/threads/program_threads.hpp"

@@ -3,7 +3,8 @@
  * requests, and outputs after it. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/data/virtual_topology.hpp"
 #include "binding/observe/call_trace.hpp"
 #include "binding/observe/profile.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/fabric_zone.hpp"
 
+#include "binding/abi/kernel/network_actions.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/abi/versions.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"

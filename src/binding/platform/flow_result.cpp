@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/flow_result.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/activities.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -69,7 +69,7 @@ void start_flow(const sg::CommPtr& flow, sg::Host* from, sg::Host* to,
 FlowResult result_of(const sg::Comm& flow, double bytes, const std::vector<sg::Link*>& links)
 {
   const std::string_view state = state_of(flow);
-  if (state == simgrid::smpi::FLOW_ARRIVED)
+  if (state == simgrid::kernel::activity::FLOW_ARRIVED)
     return {};
   const std::string off = links_off(links);
   return {off.empty() ? "SimGrid ended a flow with " + std::string(state) : off, 0, rest_of(flow, bytes)};
@@ -78,7 +78,7 @@ FlowResult result_of(const sg::Comm& flow, double bytes, const std::vector<sg::L
 FlowResult result_of(const sg::Comm& flow, double bytes)
 {
   const std::string_view state = state_of(flow);
-  if (state == simgrid::smpi::FLOW_ARRIVED)
+  if (state == simgrid::kernel::activity::FLOW_ARRIVED)
     return {};
   const std::string off = off_between(flow.get_source(), flow.get_destination());
   return {off.empty() ? "SimGrid ended a flow with " + std::string(state) : off, 0, rest_of(flow, bytes)};

@@ -2,7 +2,7 @@
 #include "binding/platform/platform_network.hpp"
 
 #include "base/error.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/platform_file.hpp"
 #include "binding/abi/refusals.hpp"
 #include "binding/platform/switch_properties.hpp"
 #include "binding/settings/settings.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/stream_zone.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/activities.hpp"
 #include "binding/abi/versions.hpp"
 #include "network/flow_network.hpp"
 

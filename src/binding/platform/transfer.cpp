@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/platform/transfer.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/activities.hpp"
+#include "binding/abi/kernel/network_actions.hpp"
 
 #include <algorithm>
 #include <simgrid/kernel/routing/NetPoint.hpp>

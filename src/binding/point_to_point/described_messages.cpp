@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/described_messages.hpp"
 
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/requests/request_list.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/direct_messages.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/handles.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/observe/call_trace.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/point_to_point/pooled_requests.hpp"

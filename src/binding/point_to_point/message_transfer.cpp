@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Matched messages: their data, and their transfer from the sender's host to the receiver's. */
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/kernel_scope.hpp"

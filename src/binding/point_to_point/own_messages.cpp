@@ -2,6 +2,8 @@
 #include "binding/point_to_point/own_messages.hpp"
 
 #include "binding/abi/original.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/data/exchange.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/settings/settings.hpp"

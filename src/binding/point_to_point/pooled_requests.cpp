@@ -2,6 +2,9 @@
 #include "binding/point_to_point/pooled_requests.hpp"
 
 #include "binding/abi/original.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/ranks/actor_map.hpp"

@@ -9,7 +9,7 @@
  * the last one's: MPI defines neither tag nor source of a send's status (MPI 4.1, 3.2.5). */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 
 #include <smpi/smpi.h>
 

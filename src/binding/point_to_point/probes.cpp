@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Probes for messages of weft's transport. If smpi/iprobe is set, a probe takes the same time as SMPI's Request::iprobe
- * (src/smpi/mpi/smpi_request.cpp); otherwise entries/polls.cpp accounts for it. */
+ * (src/smpi/mpi/smpi_request.cpp); otherwise entries/polls/polls.cpp accounts for it. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/rendezvous_messages.hpp"
 
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/observe/json/json_rows.hpp"
 #include "binding/observe/profile.hpp"
 #include "network/messages.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/point_to_point/sent_messages.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/data/exchange.hpp"
 
 #include <algorithm>

@@ -11,8 +11,10 @@
  * has the same effect at the same simulated time and in the same scheduling round. */
 #include "binding/point_to_point/waits.hpp"
 
+#include "binding/abi/kernel/activities.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/point_to_point/own_messages.hpp"
 #include "binding/requests/composed_waits.hpp"
 #include "binding/settings/tunings.hpp"

@@ -14,7 +14,6 @@
  * must start with the default action, as under a launcher, so watch_process() replaces the block by a handler that does
  * nothing. */
 #include "binding/abi/interposed_symbol.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/abi/simulator_code.hpp"
 #include "binding/process/own_state.hpp"
 #include "binding/process/process_exit.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/process/switched_state.hpp"
 
+#include "binding/abi/kernel/actors.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/settings/settings.hpp"
 
 #include <array>

@@ -6,8 +6,8 @@
  * array: their numbers are never reused, and an actor stays in SimGrid's tree until SimGrid cleans up after it, which
  * looks it up once more (ActorImpl::cleanup_from_kernel in src/kernel/actor/ActorImpl.cpp). During cleanup, look-ups go
  * to SimGrid. */
+#include "binding/abi/kernel/actors.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/settings/tunings.hpp"
 

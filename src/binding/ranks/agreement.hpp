@@ -2,7 +2,8 @@
 /* Agreement of ranks in memory, in no simulated time, where SMPI would send messages. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 
 #include <algorithm>
 #include <list>

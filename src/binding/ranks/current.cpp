@@ -8,8 +8,8 @@
  * needs no call. */
 #include "binding/ranks/current.hpp"
 
+#include "binding/abi/kernel/contexts.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <algorithm>

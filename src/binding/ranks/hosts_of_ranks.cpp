@@ -7,7 +7,8 @@
  * launcher (MPICH: MPIR_Comm_commit in its src/mpi/comm/commutil.c). Here ranks exchange it in
  * memory; they wait for each other as before. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/ranks/agreement.hpp"
 
 #include <algorithm>

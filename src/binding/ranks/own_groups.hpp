@@ -2,7 +2,8 @@
 /* SMPI groups that weft creates and frees. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 
 #include <memory>
 #include <vector>

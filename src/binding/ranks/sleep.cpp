@@ -2,7 +2,8 @@
 #include "binding/ranks/sleep.hpp"
 
 #include "base/prefetch.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/actors.hpp"
+#include "binding/abi/kernel/contexts.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <simgrid/s4u/Actor.hpp>

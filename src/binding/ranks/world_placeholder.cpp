@@ -3,7 +3,9 @@
 
 #include "binding/abi/interposed_symbol.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/error_handlers.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 

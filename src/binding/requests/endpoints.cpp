@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/endpoints.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 
 #include <smpi/smpi.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/message_overheads.hpp"
 
+#include "binding/abi/smpi/host_extensions.hpp"
+#include "binding/abi/smpi/requests.hpp"
+
 #include <xbt/config.hpp>
 
 namespace sg = simgrid::s4u;

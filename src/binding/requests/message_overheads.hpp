@@ -2,7 +2,6 @@
 /* Overheads of messages: the time that sends and receives take on their hosts. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/requests/actor_hosts.hpp"
 #include "binding/run/run_context.hpp"
 
@@ -10,6 +9,11 @@
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 #include <span>
+
+namespace simgrid::smpi {
+class Host;
+struct RequestLayout;
+} // namespace simgrid::smpi
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 /* Ranks that wait for requests of weft's transport. */
 #pragma once
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/observe/profile.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/nap.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/kernel/actors.hpp"
 
 #include <algorithm>
 #include <cmath>

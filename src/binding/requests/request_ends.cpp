@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/request_ends.hpp"
 
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/requests/poller.hpp"
 #include "binding/requests/request_list.hpp"
 #include "binding/run/diagnosis.hpp"

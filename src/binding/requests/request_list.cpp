@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/requests/request_list.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/requests/composed_waits.hpp"

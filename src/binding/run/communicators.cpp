@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/run/communicators.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/world_placeholder.hpp"
 

@@ -2,7 +2,8 @@
 #include "binding/run/request.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"

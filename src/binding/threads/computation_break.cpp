@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/threads/computation_break.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/threads/program_threads.hpp"
 
+#include "binding/abi/kernel/contexts.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/abi/simulator_code.hpp"
 #include "binding/process/process.hpp"
 #include "binding/process/switched_state.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/threads/simulated_thread.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
 #include "binding/process/switched_state.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/sleep.hpp"

@@ -23,8 +23,9 @@
  * of one message. Runs with fewer ranks, which can be compared with plain SimGrid, therefore do
  * not coalesce messages.
  */
+#include "binding/abi/kernel/activities.hpp"
+#include "binding/abi/kernel/network_actions.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/platform/fabric_zone.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"

@@ -8,7 +8,9 @@
  * Once all sent messages have been received, no message in flight has a number, and both counts can restart at 0.
  */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/call_locations.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/ranks/intercommunicators.hpp"
 #include "binding/settings/tunings.hpp"
 

@@ -13,7 +13,7 @@
 #include "binding/tuning/request_numbers.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/settings/settings.hpp"
 #include "binding/settings/tunings.hpp"
 

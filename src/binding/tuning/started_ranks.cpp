@@ -17,7 +17,7 @@
  */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/actor_extensions.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/settings/tunings.hpp"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/requests/persistent.hpp"

@@ -2,7 +2,7 @@
 /* Large-count forms of functions on datatypes and statuses. */
 #include "binding/entries/added/large_counts.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/datatypes/type_contents.hpp"
 #include "binding/datatypes/type_maps.hpp"

@@ -3,7 +3,9 @@
  * weft's unexpected message queue. SMPI's transport (--messages smpi) has no such queue: there the probe begins to
  * receive the message into its own memory, so a rendezvous message already leaves then. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/exchange.hpp"
 #include "binding/entries/frame/own_function.hpp"

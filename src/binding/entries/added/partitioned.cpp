@@ -8,6 +8,11 @@
  * of partitions. Transfers use weft's network, whatever carries other messages. */
 #include "binding/abi/kernel_scope.hpp"
 #include "binding/abi/original.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/host_extensions.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/data/exchange.hpp"
 #include "binding/entries/frame/current_run.hpp"

@@ -2,7 +2,8 @@
 /* Polls of several requests that do not change them (MPI 4.1, section 3.7.6), which SMPI lacks. A poll that finds no
  * complete request takes the time of one MPI_Test. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/polls/polls.hpp"
 #include "binding/entries/requests/persistent.hpp"

@@ -6,7 +6,6 @@
  * Process sets are mpi://WORLD and mpi://SELF. MPI_Comm_create_group creates communicators from groups. */
 #include "binding/entries/added/sessions.hpp"
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/ranks/places.hpp"

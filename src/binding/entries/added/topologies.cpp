@@ -8,7 +8,8 @@
  * ompi/mca/topo/base/topo_base_dist_graph_create.c): a Reduce_scatter_block of two integers for each
  * rank, and a message with the edges to each rank that another rank describes. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/data/virtual_topology.hpp"
 #include "binding/entries/communicator_making.hpp"
 #include "binding/entries/frame/own_function.hpp"

@@ -2,7 +2,7 @@
 /* Numbers of basic elements in a message, and predefined types by their properties (MPI 4.1, sections
  * 5.1.11, 6.9.4 and 19.1.9), which SMPI lacks. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/datatypes/fortran_types.hpp"

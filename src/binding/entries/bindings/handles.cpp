@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Integers of handles (MPI 5.0, section 19.3), which are Fortran's. Sessions are in added/sessions.cpp. */
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 
 #include <smpi/smpi.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Functions that read and write files (MPI 4.1, section 14.4). */
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/entries/files/file_functions.hpp"
 

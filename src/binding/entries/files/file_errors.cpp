@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Error handlers of files (MPI 4.1, section 14.7). Newly opened files inherit the handler of MPI_FILE_NULL, which is
  * initially MPI_ERRORS_RETURN. */
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/error_handlers.hpp"
 #include "binding/entries/files/file_functions.hpp"
 #include "binding/ranks/actor_map.hpp"
 #include "binding/ranks/current.hpp"

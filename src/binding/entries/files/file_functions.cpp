@@ -2,6 +2,8 @@
 /* Functions that open, close, delete and describe files (MPI 4.1, sections 14.2, 14.5, 14.6). */
 #include "binding/entries/files/file_functions.hpp"
 
+#include "binding/abi/smpi/error_handlers.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/files/collective_access.hpp"
 #include "binding/ranks/agreement.hpp"

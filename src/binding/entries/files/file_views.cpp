@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* Views and pointers of files (MPI 4.1, sections 14.3, 14.4.3, 14.4.4). */
+#include "binding/abi/smpi/datatypes.hpp"
 #include "binding/entries/files/file_functions.hpp"
 
 #include "binding/data/elements.hpp"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/frame/mpi_errors.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/datatypes.hpp"
+#include "binding/abi/smpi/error_handlers.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/process/process.hpp"
 #include "binding/ranks/intercommunicators.hpp"

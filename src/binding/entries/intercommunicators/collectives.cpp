@@ -2,7 +2,7 @@
 #include "binding/entries/intercommunicators/collectives.hpp"
 
 #include "base/recycling_allocator.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/calls/host_calls.hpp"
 #include "binding/data/between_data.hpp"

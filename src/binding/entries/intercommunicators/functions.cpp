@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 /* MPI's functions on intercommunicators, which SMPI lacks, and queries that refer to the remote group. */
 #include "binding/abi/original.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/intercommunicators/leaders.hpp"

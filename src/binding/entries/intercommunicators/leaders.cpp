@@ -4,6 +4,11 @@
  * in their groups. */
 #include "binding/entries/intercommunicators/leaders.hpp"
 
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/error_handlers.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/entries/intercommunicators/making.hpp"

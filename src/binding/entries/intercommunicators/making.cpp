@@ -4,6 +4,10 @@
  * ranks exchange the ids, and a Bcast distributes them in each group. */
 #include "binding/entries/intercommunicators/making.hpp"
 
+#include "binding/abi/smpi/collectives.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/calls/call.hpp"
 #include "binding/ranks/agreement.hpp"
 #include "binding/ranks/communicator_numbers.hpp"

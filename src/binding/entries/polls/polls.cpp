@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/polls/polls.hpp"
 
+#include "binding/abi/kernel/activities.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/entries/frame/current_run.hpp"
 #include "binding/entries/polls/idle_calls.hpp"

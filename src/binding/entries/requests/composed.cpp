@@ -2,7 +2,7 @@
 #include "binding/entries/requests/composed.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 #include "binding/requests/composed_waits.hpp"
 #include "binding/run/request.hpp"
 

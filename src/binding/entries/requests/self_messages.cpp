@@ -2,7 +2,10 @@
 /* Statuses of MPI_Sendrecv from a rank to itself: SMPI sets the source to the number of the rank's actor, the tag to
  * the receive's, and the count to an int. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/statuses.hpp"
 #include "binding/abi/status_bytes.hpp"
 #include "binding/data/elements.hpp"
 #include "binding/ranks/current.hpp"

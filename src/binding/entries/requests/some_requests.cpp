@@ -10,7 +10,7 @@
 #include "binding/entries/requests/some_requests.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/requests.hpp"
 
 #include <smpi/smpi.h>
 

@@ -4,8 +4,8 @@
  * SimGrid keeps a message in the activity lists of its two ranks until it has ended, so that it is cancelled if a rank
  * dies. A message that is waited for is released; one whose end is found by MPI_Test and the like stays with the rank,
  * at 440 bytes, until the rank ends (ActivityImpl::test in src/kernel/activity/ActivityImpl.cpp, CommImpl::finish). */
+#include "binding/abi/kernel/activities.hpp"
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
 #include "binding/settings/tunings.hpp"
 
 #include <string_view>
@@ -19,7 +19,7 @@ WEFT_INTERPOSED bool CommImpl::test(actor::ActorImpl* issuer)
   const bool ended = THEIRS(this, issuer);
   // The message can no longer be cancelled, so both ranks drop it.
   if (ended && weft::is_on(weft::TuningId::tested_messages) &&
-      std::string_view(reinterpret_cast<ActivityImpl*>(this)->get_state_str()) == smpi::FLOW_ARRIVED)
+      std::string_view(reinterpret_cast<ActivityImpl*>(this)->get_state_str()) == FLOW_ARRIVED)
     cancel();
   return ended;
 }

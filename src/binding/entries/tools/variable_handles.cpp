@@ -2,7 +2,7 @@
 #include "binding/entries/tools/variable_handles.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/handles.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"
 

@@ -2,7 +2,9 @@
 #include "binding/entries/windows/attributes.hpp"
 
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/windows.hpp"
 #include "binding/entries/frame/hints.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "binding/ranks/places.hpp"

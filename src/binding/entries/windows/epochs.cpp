@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/windows/epochs.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/windows.hpp"
 #include "binding/entries/frame/mpi_errors.hpp"
 #include "mpi/names.hpp"
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/windows/exposure_epochs.hpp"
 
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/communicators.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/requests.hpp"
+#include "binding/abi/smpi/windows.hpp"
 #include "binding/entries/frame/own_function.hpp"
 #include "binding/entries/polls/idle_calls.hpp"
 #include "binding/entries/polls/polls.hpp"

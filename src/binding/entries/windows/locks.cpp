@@ -9,7 +9,8 @@
  * SMPI's MPI_Compare_and_swap releases the target while its Put is in flight, so that another rank reads the old value
  * (Win::compare_and_swap). Here the Put completes first. */
 #include "binding/abi/original.hpp"
-#include "binding/abi/private_abi.hpp"
+#include "binding/abi/smpi/groups.hpp"
+#include "binding/abi/smpi/windows.hpp"
 #include "binding/ranks/communicator_numbers.hpp"
 #include "binding/ranks/current.hpp"
 #include "binding/ranks/places.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only
 #include "binding/entries/windows/requests.hpp"
 
-#include "binding/abi/private_abi.hpp"
 #include "binding/entries/requests/composed.hpp"
 #include "binding/requests/composed_waits.hpp"
 
