@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-only
-/* What messages change on a fabric, whoever carries them: bytes that cross links, forwarding caches, ports that look up
+/* Effects of messages on a fabric, whoever carries them: bytes that cross links, forwarding caches, ports that look up
  * packets more slowly than their links carry them, and numbers by which jitter is drawn. */
 #pragma once
 

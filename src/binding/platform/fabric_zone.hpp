@@ -94,7 +94,7 @@ public:
   simgrid::s4u::Host* host_at(VertexId vertex) const override { return hosts_.at(static_cast<std::size_t>(vertex)); }
   simgrid::s4u::Host* make_host_at(VertexId vertex, int cores) override;
 
-  /** Returns what messages change on the fabric, for those that weft carries itself. */
+  /** Returns the effects of messages on the fabric, for those that weft carries itself. */
   FabricTraffic& traffic() { return traffic_; }
   /** Returns SimGrid's links for the fabric's resources. */
   FabricResources& resources() { return resources_; }

@@ -13,7 +13,6 @@
 
 namespace sg = simgrid::s4u;
 using simgrid::smpi::fields_of;
-using simgrid::smpi::layout_of;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {

@@ -22,13 +22,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <simgrid/s4u.hpp>
 #include <span>
 #include <string>
 #include <vector>
 #include <xbt/config.hpp>
 
-namespace sg = simgrid::s4u;
 using simgrid::smpi::RequestLayout;
 
 namespace weft {
