@@ -33,6 +33,12 @@ ROWS_OF_SMPI = [
 ]
 
 
+DEFINITION = re.compile(r"^WEFT_INTERPOSED [\w* ]+? P?MPI_(\w+)\(([^)]*)\)\s*\{", re.MULTILINE)
+PARAMETER = re.compile(r"\s*(.+?[ *])(?:/\*\w+\*/|\w+)?((?:\[\d*\])*)\s*")
+ONLY_IN_C = re.compile(r"\w+_(c2f|f2c)|Abi_\w+|Register_datarep|File_get_type_extent_c")
+"""Functions that Fortran lacks or that have a callback, which the table does not describe."""
+
+
 def functions(rows: list[tables.Procedure]) -> dict[str, c.Function]:
     return c.functions(rows, SMPI)
 
@@ -48,6 +54,32 @@ def test_derived_prototypes_are_smpis() -> None:
     assert {name: types(derived[name]) for name in theirs} == {
         name: types(one) for name, one in theirs.items()
     }
+
+
+def without_spaces(parameter: str) -> str:
+    return "".join(parameter.replace("[]", "*", 1).split())
+
+
+def type_of(parameter: str) -> str:
+    found = PARAMETER.fullmatch(parameter)
+    return without_spaces(found[1] + found[2] if found else parameter)
+
+
+def test_definitions_by_hand_have_the_tables_parameters() -> None:
+    known = functions(TABLE)
+    definitions = [
+        (name, [type_of(one) for one in parameters.split(",") if one.strip()])
+        for path in (ROOT / "src" / "binding").rglob("*.cpp")
+        for name, parameters in DEFINITION.findall(path.read_text(encoding="utf-8"))
+        if not ONLY_IN_C.fullmatch(name)
+    ]
+    assert len(definitions) > 180
+    aliases = {"MPI_User_function_c*": "LargeOperation*"}
+    assert [
+        (name, found)
+        for name, found in definitions
+        if found != [aliases.get(one, one) for one in map(without_spaces, types(known[name]))]
+    ] == []
 
 
 def test_a_row_makes_all_forms() -> None:
