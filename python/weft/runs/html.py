@@ -11,6 +11,7 @@ from html import escape
 from weft.runs.profile import profile_rows
 from weft.runs.record_data import RecordData
 from weft.runs.tables import (
+    FOR_THIS_PLACEMENT,
     budget_notes,
     budget_rows,
     budgets_of,
@@ -37,6 +38,7 @@ def record_as_html(record: RecordData) -> str:
     if record.jobs and any(job.without_offload for job in record.jobs):
         parts.append(f"<p>gain of jobs, --offload {escape(record.offload)} and off for all</p>")
         parts.append(table(gain_cells(record.jobs)))
+        parts += [f"<p>{FOR_THIS_PLACEMENT}</p>"] if len(record.jobs) > 1 else []
     lines = (*waits(record), *_reasons(record), *losses(record), *doubtful_values(record))
     parts += [f"<p>{escape(line)}</p>" for line in lines]
     if budgets := budgets_of(record):

@@ -35,6 +35,7 @@ from weft.runs.record_data import (
     TrafficPart,
 )
 
+FOR_THIS_PLACEMENT = "Gains are for this placement of the jobs; vary it by placement and seed."
 _MOST_FILES = 10
 _MOST_ENDS = 8
 """Number of ranks up to which the end times of a schedule are all printed."""
@@ -445,7 +446,7 @@ def _print_gains(record: RecordData, jobs: Sequence[JobPart], on: Console) -> No
     for line in (*chain.from_iterable(map(_gains_of_job, jobs)), *([beyond] if beyond else [])):
         on.print(line)
     if len(jobs) > 1:
-        on.print("Gains are for this placement of the jobs; vary it by placement and seed.")
+        on.print(FOR_THIS_PLACEMENT)
 
 
 def gain_cells(jobs: Sequence[JobPart]) -> list[dict[str, str]]:

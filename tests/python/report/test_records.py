@@ -218,6 +218,7 @@ def compared_jobs() -> Record:
 def test_gains_of_jobs_have_a_section(compared_jobs: Record) -> None:
     text = jobs.section(records.of([compared_jobs]))
     assert "Gain of each job" in text
+    assert "Gains are for this placement of the jobs" in text
     for one in compared_jobs.jobs or ():
         assert one.certainty and one.certainty_over_best and one.not_measured
         assert f">{format_ratio(one.speed_up)}<" in text

@@ -38,7 +38,8 @@ def test_each_job_has_a_gain_of_its_own(jobs: str) -> None:
     # gain.
     assert record.simulated_time_s == pytest.approx(hosts.simulated_time_s, rel=1e-3)
     assert part(record, "sums").speed_up != pytest.approx(1, rel=0.01)
-    assert "Gains are for this placement of the jobs" in str(record)
+    for text in (str(record), record._repr_html_()):
+        assert "Gains are for this placement of the jobs" in text
     assert part(record, "late").speed_up == pytest.approx(1, rel=1e-9)
     text = str(record)
     assert "gain of jobs, --offload stream and off for all" in text

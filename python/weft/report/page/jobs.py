@@ -10,6 +10,7 @@ from weft.campaign.file.columns import JOB_COLUMNS, NOT_MEASURED, job_name
 from weft.report.data.study import Study
 from weft.report.page.sections import table
 from weft.report.page.words import in_time
+from weft.runs.tables import FOR_THIS_PLACEMENT
 
 _MOST_ROWS, _MOST_OPEN = 200, 12
 _ALONE = """<section aria-labelledby="h-alone">
@@ -34,8 +35,8 @@ _FIRST = (
 )
 _EACH = (
     "Gains here compare each job with itself in the run without offloading, with the interval of"
-    " similar measured calls."
-)
+    " similar measured calls. "
+) + FOR_THIS_PLACEMENT
 _SECTION = """<section aria-labelledby="h-jobs">
 <h2 id="h-jobs">Each job</h2>
 <p>{sentence}</p>
