@@ -211,10 +211,10 @@ $(WEFT): $(LIBRARIES) testbed/pyproject.toml
 	  $(BIN)/python -m pip --disable-pip-version-check install --no-build-isolation --no-deps --editable ./testbed
 	@touch $@
 
-# With -O1 the compiler takes half as long as with -O2, and the tests about as long.
+# With -Og the compiler takes three fifths of the time that it takes with -O1, and the tests take no longer.
 $(UNIT): $(TOOLS) build/stamps/files
 	@setup/quiet build/unit.log $(BIN)/cmake --fresh -S . -B build/unit -G Ninja \
-	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON '-DWEFT_RELEASE_FLAGS=-O1 -DNDEBUG'
+	  -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DWEFT_UNIT_TESTS=ON -DWEFT_SANITIZE=ON '-DWEFT_RELEASE_FLAGS=-Og -DNDEBUG'
 	@touch $@
 
 # Lines for reports, and optimisation for speed; assertions are on.
